@@ -115,13 +115,14 @@ final class AgentDevice {
 
     /** A warning for the user, if there is one. */
     Optional<String> warning() {
-        boolean isOpen = listen.map(this::address)
-                .filter(each -> !each.isLoopbackAddress())
-                .isPresent();
-        return isOpen && tls.isEmpty()
-                ? Optional.of(
-                        "without --tls: any host that reaches " + listen.get()
-                                + " can register hosts, try keys and read this host's numbers; use it in networks that only trusted hosts reach")
-                : Optional.empty();
+        if (tls.isPresent()) {
+            return Optional.empty();
+        }
+        return listen.map(this::address).map(each -> {
+            boolean isHere = each.isLoopbackAddress();
+            return "without --tls: any " + (isHere ? "user of this host" : "host that reaches " + listen.get())
+                    + " can register hosts, try keys and read this host's numbers; use it "
+                    + (isHere ? "on hosts that only trusted users share" : "in networks that only trusted hosts reach");
+        });
     }
 }

@@ -65,6 +65,33 @@ class AgentCommandTest {
         assertThat(AgentFolder.isServed(dir)).isFalse();
     }
 
+    /** Its device lets any process in that reaches it, also from other users of this host. */
+    @Test
+    void shouldWarnOfADeviceWithoutTls() {
+        assertThat(serve(folder.resolve("d"), "0.1", "--listen", "127.0.0.4"))
+                .as("%s", err)
+                .isZero();
+        assertThat(out.toString())
+                .contains(
+                        "without --tls: any user of this host can register hosts, try keys and read this host's numbers;");
+        assertThat(warning("--listen", "127.0.0.1")).contains("any user of this host");
+        assertThat(warning("--listen", "10.0.0.1")).contains("any host that reaches 10.0.0.1 can");
+        assertThat(warning("--listen", "10.0.0.1", "--tls", folder + "")).isEmpty();
+        assertThat(warning("--listen", "127.0.0.1", "--tls", folder + "")).isEmpty();
+        assertThat(warning()).as("it tells no numbers").isEmpty();
+    }
+
+    private static String warning(String... options) {
+        @CommandLine.Command
+        final class Agent {
+            @CommandLine.Mixin
+            private AgentDevice device = new AgentDevice();
+        }
+        Agent agent = new Agent();
+        new CommandLine(agent).parseArgs(options);
+        return agent.device.warning().orElse("");
+    }
+
     @Test
     void shouldServeTenantsAndBeTheOnlyAgentOfItsFolder() throws Exception {
         Path dir = folder.resolve("d");

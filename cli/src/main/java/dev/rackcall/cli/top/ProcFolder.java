@@ -230,28 +230,11 @@ final class ProcFolder {
         return program;
     }
 
-    /** Whether it is no control character, nor one that changes the order or the lines of text without being seen. */
-    private static boolean isPrintable(int codePoint) {
-        return switch (Character.getType(codePoint)) {
-            case Character.CONTROL,
-                    Character.FORMAT,
-                    Character.LINE_SEPARATOR,
-                    Character.PARAGRAPH_SEPARATOR,
-                    Character.SURROGATE -> false;
-            default -> true;
-        };
-    }
-
     private static String lastPart(String word, char separator) {
         return word.substring(word.lastIndexOf(separator) + 1);
     }
 
-    /** Other processes choose their names; a terminal must not obey them. */
     private static String printable(String name) {
-        return name.codePoints()
-                .limit(MOST_NAME)
-                .map(each -> isPrintable(each) ? each : '?')
-                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
-                .toString();
+        return PrintableText.of(name, MOST_NAME, '?');
     }
 }

@@ -34,7 +34,7 @@ public final class HostNumbers implements AutoCloseable {
     private final Consumer<String> say;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread thread;
-    /** Written by the thread, and read after its end. */
+    /** Guarded by the monitor. */
     private Optional<RpcServer> server = Optional.empty();
 
     private HostNumbers(Tenant tenant, ViewSampler sampler, Supplier<RpcServer> start, Consumer<String> say) {
@@ -70,6 +70,11 @@ public final class HostNumbers implements AutoCloseable {
                 .directory(directory)
                 .host(host)
                 .start();
+        return serve(tenant, sampler, start, say);
+    }
+
+    /** Serves what the sampler sees once {@code start} succeeds. */
+    static HostNumbers serve(Tenant tenant, ViewSampler sampler, Supplier<RpcServer> start, Consumer<String> say) {
         HostNumbers numbers = new HostNumbers(tenant, sampler, start, say);
         numbers.thread.start();
         return numbers;
@@ -80,7 +85,7 @@ public final class HostNumbers implements AutoCloseable {
         try {
             do {
                 try {
-                    server = Optional.of(start.get());
+                    keep(start.get());
                     say.accept("serves this host's numbers to rackcall view on other hosts");
                     return;
                 } catch (RuntimeException e) {
@@ -96,17 +101,36 @@ public final class HostNumbers implements AutoCloseable {
         }
     }
 
-    /** Withdraws the announcement and stops serving. */
+    private void keep(RpcServer started) {
+        synchronized (this) {
+            if (closing.getCount() > 0) {
+                server = Optional.of(started);
+                return;
+            }
+        }
+        // Its close did not wait for it.
+        started.shutdown(FAREWELL);
+    }
+
+    private synchronized Optional<RpcServer> take() {
+        Optional<RpcServer> taken = server;
+        server = Optional.empty();
+        return taken;
+    }
+
+    /** Withdraws the announcement and stops serving; an interrupted thread does all of it, too. */
     @Override
     public void close() throws InterruptedException {
         closing.countDown();
         thread.interrupt();
-        if (thread.join(END)) {
-            server.ifPresent(each -> each.shutdown(FAREWELL));
+        try {
+            thread.join(END);
+        } finally {
+            take().ifPresent(each -> each.shutdown(FAREWELL));
+            QueueSettings.forget(tenant);
+            tenant.close();
+            sampler.close();
         }
-        QueueSettings.forget(tenant);
-        tenant.close();
-        sampler.close();
     }
 
     /** The service. It never waits. */

@@ -1,5 +1,6 @@
 package dev.rackcall.cli.view;
 
+import dev.rackcall.cli.top.PrintableText;
 import dev.rackcall.cli.top.TopReport.ConnectionRow;
 import dev.rackcall.cli.top.TopReport.ProcessRow;
 import dev.rackcall.cli.view.ViewState.ConnectionEdge;
@@ -21,6 +22,15 @@ final class HostStates {
     /** Processes of a host: the ends of its connections, and others. */
     private static final int MOST_PROCESSES = 3 * MOST_CONNECTIONS;
 
+    /** One place in so many is for a connection whose server or client has died. */
+    private static final int PLACES_A_DEATH = 5;
+
+    /** Servers first: many clients are short-lived programs. */
+    private static final Comparator<ConnectionEdge> LATEST_DEATH = Comparator.comparing(
+                    (ConnectionEdge edge) -> !edge.row().state().equals("server gone"))
+            .thenComparing(edge -> edge.goneSeconds().orElse(0L));
+
+    /** Code points. */
     private static final int MOST_TEXT = 512;
     /** So that sums of counts do not overflow. */
     private static final int MOST_COUNT = 1 << 30;
@@ -38,13 +48,12 @@ final class HostStates {
     private HostStates() {}
 
     /**
-     * Cuts what an honest host has to tell. Connections that have ended come first, and then the busiest. One whose numbers
-     * no other host would believe is invalid: a process may have made them up.
+     * Cuts what an honest host has to tell. Live connections come before those that have ended, the busiest first. Up to
+     * a fifth of the places is for connections whose process has died: an operator looks for them. A connection whose
+     * numbers no other host would believe is invalid: a process may have made them up.
      */
     static ViewState fit(ViewState all, int most) {
-        List<ConnectionEdge> connections = all.connections().stream()
-                .sorted(Comparator.comparing(edge -> edge.goneSeconds().isEmpty()))
-                .limit(most)
+        List<ConnectionEdge> connections = chosen(all.connections(), most)
                 .map(edge ->
                         new ConnectionEdge(possible(edge.row()), edge.goneSeconds(), edge.folder(), edge.explain()))
                 .toList();
@@ -56,7 +65,10 @@ final class HostStates {
             ends.addAll(edge.row().holders());
         });
         List<ProcessNode> processes = all.processes().stream()
-                .sorted(Comparator.comparing(node -> !ends.contains(node.row().pid())))
+                .sorted(Comparator.comparing(
+                                (ProcessNode node) -> !ends.contains(node.row().pid()))
+                        // The other host takes a process that is not named for alive.
+                        .thenComparing(node -> !node.hasEnded()))
                 .limit(3L * most)
                 .map(node -> new ProcessNode(possible(node.row()), node.hasEnded()))
                 .toList();
@@ -71,12 +83,19 @@ final class HostStates {
                 connections);
     }
 
+    private static Stream<ConnectionEdge> chosen(List<ConnectionEdge> all, int most) {
+        // Sorts are stable: the busiest stay first.
+        Stream<ConnectionEdge> dead = all.stream()
+                .filter(edge -> edge.row().state().endsWith(" gone"))
+                .sorted(LATEST_DEATH)
+                .limit(most / PLACES_A_DEATH);
+        Stream<ConnectionEdge> others = all.stream()
+                .sorted(Comparator.comparing(edge -> edge.goneSeconds().isPresent()));
+        return Stream.concat(dead, others).distinct().limit(most);
+    }
+
     private static String cut(String text) {
-        return text.chars()
-                .limit(MOST_TEXT)
-                .map(each -> Character.isISOControl(each) ? ' ' : each)
-                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
-                .toString();
+        return PrintableText.of(text, MOST_TEXT, ' ');
     }
 
     private static ConnectionRow possible(ConnectionRow row) {
@@ -119,7 +138,9 @@ final class HostStates {
     private static void checkValue(Object value) throws IOException {
         switch (value) {
             case String text ->
-                require(text.length() <= MOST_TEXT && text.chars().noneMatch(Character::isISOControl), "a text");
+                require(
+                        text.codePointCount(0, text.length()) <= MOST_TEXT && PrintableText.isPrintable(text),
+                        "a text");
             case Double number -> require(number >= 0 && number <= MOST_NUMBER, "a rate or a time");
             case Long number -> require(number >= 0 && number <= MOST_NUMBER, "a number");
             case Integer number -> require(number >= 0 && number <= MOST_COUNT, "a number");

@@ -9,7 +9,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -27,6 +29,7 @@ final class RackHosts implements AutoCloseable {
     private final Function<RackAgent, ViewSampler> start;
     private final Duration kept;
     private volatile Map<String, Host> hosts = Map.of();
+    private volatile int leftOut;
 
     /** An agent that is named, or was. */
     private record Host(RackAgent agent, ViewSampler sampler, Optional<Long> goneNanos) {
@@ -37,6 +40,11 @@ final class RackHosts implements AutoCloseable {
                                     .isEmpty()
                             && named.values().stream()
                                     .noneMatch(each -> each.host().equals(agent.host())));
+        }
+
+        OtherHost told(int most) {
+            ViewState state = sampler.latest();
+            return new OtherHost(agent.id(), HostStates.fit(state, most), sampler.isOld(state));
         }
 
         Host next(boolean isNamed) {
@@ -54,7 +62,7 @@ final class RackHosts implements AutoCloseable {
         this.kept = kept;
     }
 
-    /** Follows these agents, and no others. */
+    /** Follows these agents, and no others; of too many, the first. */
     void follow(List<RackAgent> agents) throws InterruptedException {
         Map<String, RackAgent> named = agents.stream()
                 .limit(MOST_HOSTS)
@@ -71,20 +79,29 @@ final class RackHosts implements AutoCloseable {
                 next.put(id, new Host(agent, start.apply(agent), Optional.empty()));
             }
         });
+        Set<String> followed =
+                next.values().stream().map(host -> host.agent().host()).collect(Collectors.toSet());
+        leftOut = (int) agents.stream()
+                .map(RackAgent::host)
+                .filter(Predicate.not(followed::contains))
+                .distinct()
+                .count();
         hosts = next;
         close(before.values().stream()
                 .filter(host -> !next.containsKey(host.agent().id()))
                 .toList());
     }
 
+    /** Hosts whose agents are named, but not followed because there are too many. */
+    int leftOut() {
+        return leftOut;
+    }
+
     /** What each agent has told last, or why it has not. While this is called, agents are asked. */
     List<OtherHost> states() {
         Map<String, Host> all = hosts;
         int most = mostConnections(all.size());
-        return all.values().stream()
-                .map(host -> new OtherHost(
-                        host.agent().id(), HostStates.fit(host.sampler().latest(), most)))
-                .toList();
+        return all.values().stream().map(host -> host.told(most)).toList();
     }
 
     /** The last minutes of the connections in {@link #states}. */

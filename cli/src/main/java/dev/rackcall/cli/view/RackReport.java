@@ -10,8 +10,19 @@ import java.util.Optional;
  * @param problem why it cannot be asked; the servers are those of the last answer then
  * @param leftOut servers that are not listed because there are too many
  * @param agents those of other hosts
+ * @param hostsLeftOut other hosts whose agents are not asked because there are too many
  */
-record RackReport(Optional<String> problem, List<RackServer> servers, int leftOut, List<RackAgent> agents) {
+record RackReport(
+        Optional<String> problem, List<RackServer> servers, int leftOut, List<RackAgent> agents, int hostsLeftOut) {
+    /** What a directory names, before anything is left out. */
+    static RackReport of(List<RackServer> servers, List<RackAgent> agents) {
+        return new RackReport(Optional.empty(), servers, 0, agents, 0);
+    }
+
+    RackReport leavingOutHosts(int count) {
+        return new RackReport(problem, servers, leftOut, agents, count);
+    }
+
     /** Another host's agent, and where it tells the numbers. */
     record RackAgent(String id, String host, URI address) {}
 

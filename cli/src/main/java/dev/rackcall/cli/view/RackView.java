@@ -23,6 +23,7 @@ interface RackView {
      * Another host.
      *
      * @param key of its agent, unique
+     * @param isOld whether its agent has told that before a time in which no page was open, and nothing since
      */
-    record OtherHost(String key, ViewState state) {}
+    record OtherHost(String key, ViewState state, boolean isOld) {}
 }

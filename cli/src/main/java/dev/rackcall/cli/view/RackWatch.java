@@ -1,5 +1,6 @@
 package dev.rackcall.cli.view;
 
+import dev.rackcall.cli.top.PrintableText;
 import dev.rackcall.cli.view.RackReport.RackAgent;
 import dev.rackcall.cli.view.RackReport.RackServer;
 import dev.rackcall.directory.ChannelName;
@@ -73,7 +74,7 @@ final class RackWatch implements RackView, AutoCloseable {
     @Override
     public Optional<RackReport> report() {
         askedNanos = System.nanoTime();
-        return Optional.of(report);
+        return Optional.of(report.leavingOutHosts(hosts.leftOut()));
     }
 
     @Override
@@ -109,7 +110,8 @@ final class RackWatch implements RackView, AutoCloseable {
                     Optional.empty(),
                     List.copyOf(all.servers().subList(0, shown)),
                     all.servers().size() - shown,
-                    all.agents());
+                    all.agents(),
+                    0);
         } catch (DirectoryException e) {
             return failed(e.getMessage());
         } catch (RuntimeException e) {
@@ -120,8 +122,8 @@ final class RackWatch implements RackView, AutoCloseable {
 
     private RackReport failed(String problem) {
         return report == null
-                ? new RackReport(Optional.of(problem), List.of(), 0, List.of())
-                : new RackReport(Optional.of(problem), report.servers(), 0, report.agents());
+                ? new RackReport(Optional.of(problem), List.of(), 0, List.of(), 0)
+                : new RackReport(Optional.of(problem), report.servers(), report.leftOut(), report.agents(), 0);
     }
 
     private static RackReport names(Directory directory, String host) {
@@ -132,15 +134,14 @@ final class RackWatch implements RackView, AutoCloseable {
             for (Endpoint endpoint : directory.endpoints(channel)) {
                 if (!isOfAgents) {
                     servers.add(server(channel, endpoint, host));
-                } else if (!endpoint.host().equals(host)
-                        && endpoint.host().chars().noneMatch(Character::isISOControl)) {
+                } else if (!endpoint.host().equals(host) && PrintableText.isPrintable(endpoint.host())) {
                     agent(endpoint).ifPresent(agents::add);
                 }
             }
         }
         servers.sort(ORDER);
         agents.sort(Comparator.comparing(RackAgent::host).thenComparing(RackAgent::id));
-        return new RackReport(Optional.empty(), servers, 0, agents);
+        return RackReport.of(servers, agents);
     }
 
     private static Optional<RackAgent> agent(Endpoint endpoint) {
@@ -170,13 +171,19 @@ final class RackWatch implements RackView, AutoCloseable {
                 endpoint.load());
     }
 
-    /** Stops asking and leaves the directory. */
+    /** Stops asking and leaves the directory; an interrupted thread does both, too. */
     @Override
     public void close() throws InterruptedException {
         closed = true;
         thread.interrupt();
-        thread.join(END);
-        hosts.close();
-        directory.close();
+        try {
+            thread.join(END);
+        } finally {
+            try {
+                hosts.close();
+            } finally {
+                directory.close();
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.rackcall.cli.view;
 
+import dev.rackcall.cli.top.PrintableText;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import java.io.IOException;
 import java.io.InputStream;
@@ -17,13 +18,14 @@ final class RuntimeFolders {
     private RuntimeFolders() {}
 
     /**
-     * The runtime folder of a process, if it differs from this process's and exists here. The other process chose the path, so one with control characters is rejected.
+     * The runtime folder of a process, if it differs from this process's and exists here. The other process chose the path:
+     * one that is not printable is rejected.
      */
     static Optional<Path> of(int pid) {
         try {
             Path process = Path.of("/proc", Integer.toString(pid));
             Path folder = Files.readSymbolicLink(process.resolve("cwd")).resolve(chosen(process));
-            boolean plain = folder.toString().chars().noneMatch(Character::isISOControl);
+            boolean plain = PrintableText.isPrintable(folder.toString());
             boolean other = !folder.equals(RuntimeDirectory.defaultPath().toAbsolutePath());
             return Optional.of(folder).filter(path -> plain && other && Files.isDirectory(path));
         } catch (IOException | InvalidPathException e) {

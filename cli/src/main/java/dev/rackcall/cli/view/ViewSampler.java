@@ -2,15 +2,20 @@ package dev.rackcall.cli.view;
 
 import dev.rackcall.cli.top.TopOrder;
 import dev.rackcall.cli.top.TopReport;
+import dev.rackcall.cli.top.TopReport.ConnectionRow;
+import dev.rackcall.cli.top.TopReport.ProcessRow;
 import dev.rackcall.cli.top.TopWatch;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * Watches a host's connections while a viewer looks: one thread for all viewers. Without viewers it reads nothing and
@@ -125,6 +130,16 @@ final class ViewSampler implements AutoCloseable {
         try {
             look();
             return state;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether it is from before a pause without viewers, and nothing has been seen since. */
+    boolean isOld(ViewState seen) {
+        lock.lock();
+        try {
+            return seen.sequence() > 0 && seen.sequence() <= stale;
         } finally {
             lock.unlock();
         }
@@ -256,6 +271,46 @@ final class ViewSampler implements AutoCloseable {
         thread.join(END);
     }
 
+    /** Leaves out the connections by which views ask agents: what is looked at would change by being looked at. */
+    static TopReport withoutViews(TopReport report) {
+        Map<Boolean, List<ConnectionRow>> parts =
+                report.connections().stream().collect(Collectors.partitioningBy(ViewSampler::isOfView));
+        List<ProcessRow> processes = report.processes().stream()
+                .flatMap(process -> without(parts.get(true), process).stream())
+                .toList();
+        return new TopReport(processes, parts.get(false), report.notReadable());
+    }
+
+    private static boolean isOfView(ConnectionRow row) {
+        return row.channel().equals(HostView.CHANNEL) && row.invalid().isEmpty();
+    }
+
+    /** A process without its part in these connections; empty if it has no other. */
+    private static Optional<ProcessRow> without(List<ConnectionRow> rows, ProcessRow process) {
+        Optional<Integer> pid = Optional.of(process.pid());
+        List<ConnectionRow> served =
+                rows.stream().filter(row -> row.serverPid().equals(pid)).toList();
+        List<ConnectionRow> called =
+                rows.stream().filter(row -> row.clientPid().equals(pid)).toList();
+        int serves = process.serves() - served.size();
+        int calls = process.calls() - called.size();
+        if (serves + calls == 0 && served.size() + called.size() > 0) {
+            return Optional.empty();
+        }
+        return Optional.of(new ProcessRow(
+                process.pid(),
+                process.name(),
+                serves,
+                calls,
+                Math.max(0, process.servedPerSecond() - rate(served)),
+                Math.max(0, process.sentPerSecond() - rate(called)),
+                process.memoryBytes()));
+    }
+
+    private static double rate(List<ConnectionRow> rows) {
+        return rows.stream().mapToDouble(ConnectionRow::requestsPerSecond).sum();
+    }
+
     /** This host's connections. */
     private record HostWatch(TopWatch top) implements Watch {
         @Override
@@ -265,7 +320,7 @@ final class ViewSampler implements AutoCloseable {
 
         @Override
         public TopReport report() {
-            return top.report("", TopOrder.RATE);
+            return withoutViews(top.report("", TopOrder.RATE));
         }
 
         @Override

@@ -317,7 +317,7 @@ export class Graph {
   }
 
   /** A host's border. */
-  frame(layout, { key, name, isSilent }) {
+  frame(layout, { key, name, isSilent, isOld }) {
     const own = [...layout.boxes.values()].filter(({ node }) => !node.elsewhere && node.host === key);
     if (own.length === 0) {
       return svg('g');
@@ -327,7 +327,7 @@ export class Graph {
     const right = Math.max(...own.map((box) => box.x + box.width)) + margin;
     const y = Math.min(...own.map((box) => box.y)) - margin - FRAME_TITLE + 4;
     const title = svg('text', { x: x + 12, y: y + 18, class: 'host' });
-    title.textContent = `host ${cut(name, 40)}${isSilent ? ': no answer' : ''}`;
+    title.textContent = `host ${cut(name, 40)}${isSilent ? ': no answer' : isOld ? ': old' : ''}`;
     return svg('g', { class: isSilent ? 'frame bad' : 'frame' }, svg('rect', { x, y, width: right - x, height: layout.frames.get(key) + margin - y, rx: 14 }), title);
   }
 

@@ -11,6 +11,7 @@ const LATE_MILLIS = 3000;
 const RETRY_MILLIS = 1000;
 const ANSWER_MILLIS = 10_000;
 const RACK_MILLIS = 3000;
+const OTHERS_MILLIS = 1000;
 const MOST_HOSTS = 12;
 /** More connections between two processes are one curve. */
 const MOST_CURVES = 4;
@@ -23,6 +24,7 @@ const STATES = {
   draining: ['warn', 'The server still takes requests, and asks clients to leave.'],
   ended: ['ended', 'The server takes no more requests.'],
   'no news': ['ended', "Its host's agent does not answer; this was known last."],
+  old: ['ended', 'This was known when a page was last open. News comes within seconds.'],
   closed: ['ended', 'Its processes have closed it.'],
   'server gone': ['bad', 'The server process is dead.'],
   'client gone': ['bad', 'The client process is dead.'],
@@ -42,8 +44,8 @@ const TRANSPORTS = {
   GRPC_REMOTE: 'gRPC over RDMA or TCP: the other end has memory of its own',
 };
 
-/** What is known of a connection whose host's agent does not answer. */
-const NO_NEWS = { state: 'no news', requestsPerSecond: 0, meanMicros: null, p50Micros: null, p99Micros: null, inFlight: 0, sleepingCallers: 0 };
+/** What a connection has no numbers of, while its host has told nothing new. */
+const NO_NUMBERS = { requestsPerSecond: 0, meanMicros: null, p50Micros: null, p99Micros: null, inFlight: 0, sleepingCallers: 0 };
 /** What the memory of a connection of rackcall-grpc does not tell. */
 const NOT_OF_GRPC = ['Callers asleep', 'Waits', "Server's polling", 'Slots', 'Arenas'];
 const isOfGrpc = (row) => row.transport.startsWith('GRPC');
@@ -56,7 +58,7 @@ const WAYS = { POOL: 'pool memory', RDMA: 'RDMA', RDMA_QUEUES: 'RDMA', TCP: 'TCP
 let state = null;
 /** What a directory says; null without one. */
 let rack = null;
-/** What the agents of other hosts have told last: {key, state}. */
+/** What the agents of other hosts have told last: {key, state, isOld}. */
 let others = [];
 /**
  * The processes and connections of all hosts. Each has its host's key, which is empty for this host; ids of other hosts'
@@ -124,8 +126,8 @@ function fill(key, { times, connections }) {
 
 // --- All hosts --------------------------------------------------------------------------------------------------------
 
-/** Why a host's agent is silent; null if it is not, or was not asked yet. */
-const silenceOf = ({ sequence, problem }) => (sequence > 0 ? problem : null);
+/** Why a host's agent is silent; null if it is not, or has not been asked since this page was opened. */
+const silenceOf = ({ isOld, state: { sequence, problem } }) => (sequence > 0 && !isOld ? problem : null);
 
 const idAt = (key, id) => (key === '' ? String(id) : `${key} ${id}`);
 
@@ -138,26 +140,28 @@ function partsOf(key, { processes, connections }) {
 }
 
 function merge() {
-  const parts = [partsOf('', state), ...others.map((other) => partsOf(other.key, other.state))];
+  const parts = [...(state ? [partsOf('', state)] : []), ...others.map((other) => partsOf(other.key, other.state))];
   all = { processes: parts.flatMap((each) => each.processes), connections: parts.flatMap((each) => each.connections) };
 }
 
-/** A host whose agent does not answer, with what was known last. */
-function silent(other, { processes, connections }) {
+/** A host that has told nothing new, with what was known last, and why in the state of its connections. */
+function still(other, { processes, connections }, why) {
   return {
-    key: other.key,
+    ...other,
     state: {
       ...other.state,
       processes: processes.map((each) => ({ ...each, row: { ...each.row, servedPerSecond: 0, sentPerSecond: 0 } })),
-      connections: connections.map((each) => ({ ...each, row: { ...each.row, ...NO_NEWS, waits: { ...NO_WAITS } } })),
+      connections: connections.map((each) => ({ ...each, row: { ...each.row, ...NO_NUMBERS, state: why, waits: { ...NO_WAITS } } })),
     },
   };
 }
 
+const isStill = ({ state: why }) => why === 'no news' || why === 'old';
+
 /** The hosts with their names, this one first. */
 function hosts() {
-  return [{ key: '', name: format.name(state.host) }, ...others.map(({ key, state: each }) => (
-    { key, name: format.name(each.host), isSilent: silenceOf(each) != null }))];
+  return [{ key: '', name: format.name(state.host) }, ...others.map((other) => (
+    { key: other.key, name: format.name(other.state.host), isSilent: silenceOf(other) != null, isOld: other.isOld }))];
 }
 
 const whereText = (key) => (key === '' ? '' : ` on ${hosts().find((host) => host.key === key)?.name}`);
@@ -182,7 +186,7 @@ function joined({ row, host }, side) {
     return null;
   }
   const ends = remoteEnds(row, side, host);
-  const isSilent = (each) => each.row.state === NO_NEWS.state;
+  const isSilent = (each) => isStill(each.row);
   if (side === 'server') {
     const id = only(ends, side);
     const isOneClients = only(remoteEnds(row, 'client', null), 'client') != null;
@@ -244,6 +248,9 @@ function otherHosts() {
   return hosts;
 }
 
+/** Those of them that tell no numbers. */
+const unseenHosts = () => [...otherHosts()].filter(([name]) => !others.some((other) => other.state.host === name));
+
 function hostNode(host, servers) {
   const title = format.name(host);
   const count = format.plural(servers.length, 'server');
@@ -255,9 +262,10 @@ function hostNode(host, servers) {
 }
 
 /** A host whose agent tells nothing, or no process. */
-function emptyHostNode({ key, state: each }) {
-  const isSilent = silenceOf(each) != null;
-  const numbers = isSilent ? 'no answer' : each.sequence > 0 ? 'no process' : 'not asked yet';
+function emptyHostNode(other) {
+  const { key, state: each, isOld } = other;
+  const isSilent = silenceOf(other) != null;
+  const numbers = isSilent ? 'no answer' : isOld || each.sequence === 0 ? 'not asked yet' : 'no process';
   return {
     id: `agent ${key}`, elsewhere: 'server', title: `host ${format.name(each.host)}`, sub: 'by its agent', short: 'by its agent',
     numbers, shortNumbers: numbers, tone: isSilent ? 'bad' : 'elsewhere',
@@ -298,8 +306,7 @@ function graphModel() {
   const showProcess = (each) => nodes.set(`process ${each.id}`, processNode(each));
   all.processes.filter((each) => filter() === '' || wanted.has(each.id)).forEach(showProcess);
   others.filter((other) => other.state.processes.length === 0).map(emptyHostNode).forEach((node) => nodes.set(node.id, node));
-  [...otherHosts()].filter(([name]) => !others.some((other) => other.state.host === name))
-    .slice(0, MOST_HOSTS).map((each) => hostNode(...each)).forEach((node) => nodes.set(node.id, node));
+  unseenHosts().slice(0, MOST_HOSTS).map((each) => hostNode(...each)).forEach((node) => nodes.set(node.id, node));
   const groups = new Map();
   for (const connection of connections) {
     const { row, host } = connection;
@@ -357,7 +364,7 @@ function edge(key, [from, to], channel, rows) {
     to,
     channel: rows.length > 1 ? `${channel} ×${rows.length}` : channel,
     numbers: states.length > 0 ? `${states.join(', ')}${total > 0 ? ` · ${format.rate(total)}/s` : ''}` : live,
-    short: tone === 'bad' ? 'gone' : tone === 'ended' ? 'closed' : `${format.shortRate(total)}/s`,
+    short: tone === 'bad' ? 'gone' : tone === 'ended' ? rows.find(isStill)?.state ?? 'closed' : `${format.shortRate(total)}/s`,
     tone: tone === 'open' && total <= 0 ? 'idle' : tone,
     speed: total <= 0 ? '' : total < 100 ? 'slow' : total < 10_000 ? 'middle' : 'fast',
     width: (1.5 + 0.55 * Math.log10(1 + total)).toFixed(1),
@@ -708,8 +715,12 @@ function showRack() {
   if (rack.problem != null) {
     notes.unshift(`The directory cannot be asked, and this may be old: ${format.name(rack.problem)}.`);
   }
-  if (rack.leftOut > 0) {
-    notes.push(`${format.plural(rack.leftOut, 'server')} more are left out.`);
+  const leftOut = [[rack.leftOut, 'server', ''], [rack.hostsLeftOut, 'host', ' with live numbers'],
+    [unseenHosts().length - MOST_HOSTS, 'host', ' without live numbers from the graph']]
+    .filter(([number]) => number > 0)
+    .map(([number, what, more]) => format.plural(number, what) + more);
+  if (leftOut.length > 0) {
+    notes.push(`Left out, because there are too many: ${leftOut.join(', ')}.`);
   }
   say(find('rack-note'), notes.join(' '));
   find('rack-note').className = rack.problem == null ? '' : 'reason';
@@ -722,55 +733,82 @@ function showRack() {
 
 function showHosts() {
   document.querySelector('#hosts').hidden = others.length === 0;
-  document.querySelector('#hosts tbody').replaceChildren(...others.map(({ state: each }) => {
-    const { host, processes, connections, leftOut } = each;
-    const problem = silenceOf(each);
+  document.querySelector('#hosts tbody').replaceChildren(...others.map((other) => {
+    const { host, processes, connections, leftOut, sequence } = other.state;
+    const problem = silenceOf(other);
     const rate = connections.reduce((sum, { row }) => sum + row.requestsPerSecond, 0);
     const left = leftOut > 0 ? `, ${format.count(leftOut)} more are left out` : '';
     const cells = problem == null
-      ? [html('td', {}, format.count(processes.filter((each) => !each.hasEnded).length)),
-        html('td', {}, `${format.count(connections.filter((each) => each.goneSeconds == null).length)}${left}`), html('td', {}, format.rate(rate))]
+      ? [html('td', { 'data-title': 'Processes' }, format.count(processes.filter((each) => !each.hasEnded).length)),
+        html('td', { 'data-title': 'Connections' }, `${format.count(connections.filter((each) => each.goneSeconds == null).length)}${left}`), html('td', { 'data-title': 'Requests/s' }, other.isOld ? format.NOTHING : format.rate(rate))]
       : [html('td', { colspan: 3, class: 'reason' }, format.name(problem))];
+    const [tone, text] = problem != null ? ['bad', 'no answer'] : other.isOld ? ['ended', 'old'] : ['open', sequence > 0 ? 'live' : 'asked'];
     return html('tr', { class: problem == null ? '' : 'bad' },
       html('td', {}, html('bdi', {}, format.name(host))),
-      html('td', {}, html('span', { class: `chip ${problem == null ? 'open' : 'bad'}` }, problem != null ? 'no answer' : each.sequence > 0 ? 'live' : 'asked')), ...cells);
+      html('td', {}, html('span', { class: `chip ${tone}` }, text)), ...cells);
   }));
 }
 
-/** What other hosts' agents have told. An own request: however they fail, this host's numbers move. */
+/** What other hosts' agents have told. */
 async function takeOthers() {
-  if (rack === null) {
-    return;
-  }
   const answer = await fetch('hosts', { signal: AbortSignal.timeout(ANSWER_MILLIS) });
   if (!answer.ok) {
-    return;
+    throw new Error(`status ${answer.status}`);
   }
   const before = new Map(others.map((other) => [other.key, other.state]));
   const next = await answer.json();
   if (before.size === 0 && next.length > 0) {
     await loadOtherHistory();
   }
-  others = next.map((other) => (silenceOf(other.state) != null && before.has(other.key) ? silent(other, before.get(other.key)) : other));
-  merge();
-  forget();
-  for (const other of others.filter((each) => each.state.problem == null && each.state.sequence !== before.get(each.key)?.sequence)) {
+  showOthers(next.map((other) => {
+    const last = (other.state.problem != null && before.get(other.key)) || other.state;
+    if (other.isOld) {
+      return still(other, last, 'old');
+    }
+    return silenceOf(other) != null ? still(other, last, 'no news') : other;
+  }));
+  for (const other of others.filter((each) => !each.isOld && each.state.problem == null && each.state.sequence !== before.get(each.key)?.sequence)) {
     partsOf(other.key, other.state).connections.forEach((connection) => remember(connection, other.state.atMillis));
   }
   show();
+}
+
+function showOthers(next) {
+  others = next;
+  merge();
+  forget();
   showHosts();
+}
+
+/** A loop of its own: however slow other hosts' numbers are, this host's move. */
+async function followOthers() {
+  for (;;) {
+    try {
+      await takeOthers();
+    } catch (problem) {
+      // This host's loop tells of a server that does not answer at all.
+      console.warn("Other hosts' numbers are old:", problem);
+      showOthers(others.map((other) => still({ ...other, isOld: true }, other.state, 'old')));
+      show();
+    }
+    await new Promise((resolve) => setTimeout(resolve, OTHERS_MILLIS));
+  }
 }
 
 async function followRack() {
   for (;;) {
     try {
-      const answer = await fetch('rack');
+      const answer = await fetch('rack', { signal: AbortSignal.timeout(ANSWER_MILLIS) });
       if (answer.ok) {
+        const isFirst = rack === null;
         rack = await answer.json();
         if (rack === null) {
           return;
         }
         showRack();
+        if (isFirst) {
+          followOthers();
+        }
       }
     } catch {
       // The banner tells of a server that does not answer.
@@ -873,7 +911,6 @@ async function follow() {
         await loadHistory();
       }
       take(next);
-      await takeOthers();
     } catch (problem) {
       complain(`rackcall view does not answer (${problem.message}); the numbers are old.`);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MILLIS));

@@ -10,6 +10,7 @@ import dev.rackcall.cli.view.ViewState.ProcessNode;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What fits into an agent's answer. */
@@ -17,7 +18,7 @@ class HostStatesTest {
     private static final int MANY = 400;
 
     @Test
-    void shouldKeepWhatEndedAndTheBusiestWithTheirProcesses() {
+    void shouldKeepWhatDiedAndTheBusiestWithTheirProcesses() {
         ViewState all = new ViewState(
                 7,
                 8,
@@ -31,7 +32,7 @@ class HostStatesTest {
                         .toList(),
                 IntStream.range(1, MANY)
                         .mapToObj(each -> edge(
-                                Rows.connection(each, "/shop/cart", each, each),
+                                row(each, each == MANY - 1 ? "server gone" : "open"),
                                 each == MANY - 1 ? Optional.of(9L) : Optional.empty()))
                         .toList());
         ViewState cut = HostStates.fit(all, 10);
@@ -46,6 +47,62 @@ class HostStatesTest {
                 .containsExactlyInAnyOrder(1, 2, 3, 4, 5, 6, 7, 8, 9, MANY - 1);
         assertThatCode(() -> HostStates.check(HostStates.fit(all, HostStates.MOST_CONNECTIONS), 0))
                 .doesNotThrowAnyException();
+    }
+
+    /** A host whose connections are short has far more that have ended than live ones. */
+    @Test
+    void shouldPreferLiveConnectionsToThoseThatEnded() {
+        List<ConnectionEdge> ended = IntStream.range(0, MANY)
+                .mapToObj(each ->
+                        edge(row(each, each % 2 == 0 ? "closed" : "client gone"), Optional.of((long) MANY - each)))
+                .toList();
+        List<ConnectionEdge> live = IntStream.range(MANY, MANY + 9)
+                .mapToObj(each -> edge(row(each, "open"), Optional.empty()))
+                .toList();
+        ConnectionEdge death = edge(row(MANY + 9, "server gone"), Optional.of(59L));
+        List<ConnectionEdge> all =
+                Stream.of(ended, List.of(death), live).flatMap(List::stream).toList();
+        assertThat(fit(all, 10))
+                .as("the server's death, the last client's death, and live ones")
+                .startsWith(death, ended.get(MANY - 1))
+                .containsAll(live.subList(0, 8))
+                .hasSize(10);
+        assertThat(fit(all, 15))
+                .as("all that live")
+                .startsWith(death, ended.get(MANY - 1), ended.get(MANY - 3))
+                .containsAll(live)
+                .hasSize(15);
+        assertThat(fit(live, 10)).as("no place stays empty").isEqualTo(live);
+        assertThat(fit(ended, 10)).hasSize(10);
+    }
+
+    private static List<ConnectionEdge> fit(List<ConnectionEdge> connections, int most) {
+        return HostStates.fit(new ViewState(1, 2, "a", Optional.empty(), 0, 0, List.of(), connections), most)
+                .connections();
+    }
+
+    /** The other host takes a process that is not named for alive, and so its connection for closed. */
+    @Test
+    void shouldNameTheDeadEvenIfTheirConnectionsDoNotFit() {
+        List<ProcessNode> processes = IntStream.range(1, MANY)
+                .mapToObj(pid -> new ProcessNode(new ProcessRow(pid, "p", 1, 1, 1, 1, 1), pid == MANY - 1))
+                .toList();
+        ViewState all = new ViewState(
+                1,
+                2,
+                "a",
+                Optional.empty(),
+                0,
+                0,
+                processes,
+                List.of(edge(row(1, "open"), Optional.empty()), edge(row(MANY - 1, "server gone"), Optional.of(3L))));
+        assertThat(HostStates.fit(all, 1).processes())
+                .filteredOn(ProcessNode::hasEnded)
+                .hasSize(1);
+    }
+
+    private static ConnectionRow row(int pid, String state) {
+        return Rows.connection(pid, "/shop/cart", Optional.of(pid), Optional.of(pid), state);
     }
 
     /** One process's memory must not make all that its host tells incredible. */
@@ -75,6 +132,11 @@ class HostStatesTest {
         ViewState cut = HostStates.fit(failed, 1);
         assertThat(cut.problem()).hasValueSatisfying(text -> assertThat(text).startsWith("no xxx"));
         assertThatCode(() -> HostStates.check(cut, 0)).doesNotThrowAnyException();
+        ViewState turned = HostStates.fit(
+                new ViewHistory("a", "", _ -> Optional.empty()).failed(1, 2, "a\u202e" + "\ud83d\ude80".repeat(5000)),
+                1);
+        assertThat(turned.problem()).hasValueSatisfying(text -> assertThat(text).startsWith("a \ud83d\ude80"));
+        assertThatCode(() -> HostStates.check(turned, 0)).doesNotThrowAnyException();
     }
 
     private static ConnectionEdge edge(ConnectionRow row, Optional<Long> gone) {

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.cli.top.TopReport.ConnectionRow;
 import dev.rackcall.cli.view.RackView.OtherHost;
 import dev.rackcall.cli.view.ViewState.ConnectionEdge;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.samples.quickstart.Door;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
@@ -103,6 +106,32 @@ class OtherHostsTest {
                         .isEqualTo(List.of((int) stock.pid()));
 
                 awaitSilence(watch, "b", b.agent()::pause);
+            }
+        }
+    }
+
+    /** This process asks as a view does, and is a process of host a at the same time. */
+    @Test
+    void shouldNotShowTheCallsByWhichItAsks() throws Exception {
+        int self = (int) ProcessHandle.current().pid();
+        RackHosts hosts = new RackHosts(agent -> AgentWatch.follow(agent, ""), Duration.ofHours(1));
+        try (PlayedRack rack = new PlayedRack(folder);
+                RackWatch watch = RackWatch.start(rack.directory(), "here", hosts)) {
+            PlayedRack.Host a = rack.host("a");
+            await(watch, "a", state -> state.problem().isEmpty());
+            // Other tests of this process may have connections, but not of this name.
+            try (RpcServer _ = RpcServer.builder()
+                            .service(Door.class, Door.Guest::name, CHANNEL)
+                            .runtimeFolder(folder.resolve("doors"))
+                            .start();
+                    RpcChannel _ = RpcChannel.builder(CHANNEL)
+                            .runtimeFolder(folder.resolve("doors"))
+                            .open()) {
+                a.show(self);
+                ViewState seen = await(watch, "a", state -> connection(state).isPresent());
+                assertThat(seen.connections())
+                        .extracting(edge -> edge.row().channel())
+                        .doesNotContain(HostView.CHANNEL);
             }
         }
     }

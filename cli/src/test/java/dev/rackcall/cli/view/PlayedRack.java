@@ -5,6 +5,9 @@ import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.directory.ChannelName;
+import dev.rackcall.directory.Directory;
+import dev.rackcall.directory.Endpoint;
 import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.verbs.soft.SoftDevice;
@@ -15,12 +18,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 
 /** Hosts with agents, played by processes of this one: each agent sees the processes of its host only. For one thread. */
 final class PlayedRack implements AutoCloseable {
     private final Path folder;
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
     private final MetaServer meta;
+    private final Agent here;
     private final Tenant viewer;
 
     /** Also has an agent in this process, whose host is "here". */
@@ -28,7 +33,7 @@ final class PlayedRack implements AutoCloseable {
         this.folder = folder;
         Files.createDirectory(processesHere());
         meta = keep(MetaServer.open(device("meta"), 8));
-        Agent here = keep(
+        here = keep(
                 Agent.open(device("here"), AgentOptions.of(HostId.named("here")).withMeta(meta::address)));
         viewer = keep(here.admit("view"));
         QueueSettings.use(viewer);
@@ -41,6 +46,18 @@ final class PlayedRack implements AutoCloseable {
     private <T extends AutoCloseable> T keep(T part) {
         open.push(part);
         return part;
+    }
+
+    /** A tenant of this process's agent; the caller closes it. */
+    Tenant admit(String name) {
+        return here.admit(name);
+    }
+
+    /** The agents that tell their hosts' numbers, as the directory names them. */
+    List<Endpoint> tellers() {
+        try (Directory names = Directory.open(directory())) {
+            return names.endpoints(ChannelName.of(HostView.CHANNEL));
+        }
     }
 
     URI directory() {
@@ -76,9 +93,13 @@ final class PlayedRack implements AutoCloseable {
             ChildJvm process = keep(ShopProcess.named(name, ShopProcess.class, arguments)
                     .directory(runtime)
                     .start());
-            Files.createSymbolicLink(
-                    processes.resolve(Long.toString(process.pid())), Path.of("/proc", Long.toString(process.pid())));
+            show(process.pid());
             return process;
+        }
+
+        /** Lets the agent see that process. */
+        void show(long pid) throws IOException {
+            Files.createSymbolicLink(processes.resolve(Long.toString(pid)), Path.of("/proc", Long.toString(pid)));
         }
     }
 

@@ -56,6 +56,34 @@ class RackHostsTest {
         }
     }
 
+    /** Without pages no agent is asked, so what it told last gets old. */
+    @Test
+    void shouldTellWhichNumbersAreFromBeforeAPause() throws InterruptedException {
+        Duration patience = Duration.ofSeconds(1);
+        RackHosts hosts = new RackHosts(
+                agent -> ViewSampler.start(
+                        new ViewHistory(agent.host(), "", _ -> Optional.empty()), watch::start, patience),
+                ViewHistory.GONE);
+        try (hosts) {
+            hosts.follow(List.of(agent("a-1", "a")));
+            assertThat(hosts.states()).noneMatch(OtherHost::isOld);
+            Await.until("news", () -> isLive(hosts));
+            Await.until("the end of the watch without readers", () -> watch.ends.get() == watch.starts.get());
+            // The next interval lasts.
+            watch.most = watch.intervals.get();
+            OtherHost old = hosts.states().getFirst();
+            assertThat(old.isOld()).isTrue();
+            assertThat(old.state().problem()).isEmpty();
+            watch.most = Integer.MAX_VALUE;
+            Await.until("news after the pause", () -> isLive(hosts));
+        }
+    }
+
+    private static boolean isLive(RackHosts hosts) {
+        OtherHost host = hosts.states().getFirst();
+        return !host.isOld() && host.state().problem().isEmpty();
+    }
+
     @Test
     void shouldFollowOnlySoManyAgentsAndShowOnlySoManyConnections() throws InterruptedException {
         watch.intervalNanos = 20_000_000;
@@ -67,6 +95,7 @@ class RackHostsTest {
                     .mapToObj(each -> agent("id-" + each, "h" + each))
                     .toList());
             assertThat(keys(hosts)).hasSize(RackHosts.MOST_HOSTS);
+            assertThat(hosts.leftOut()).isEqualTo(2 * RackHosts.MOST_HOSTS);
             Await.until(
                     "the numbers of all",
                     () -> hosts.states().stream()

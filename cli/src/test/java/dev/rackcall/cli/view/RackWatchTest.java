@@ -3,6 +3,7 @@ package dev.rackcall.cli.view;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.cli.view.RackReport.RackAgent;
 import dev.rackcall.cli.view.RackReport.RackServer;
 import dev.rackcall.directory.Announcement;
 import dev.rackcall.directory.ChannelName;
@@ -14,7 +15,10 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -86,7 +90,7 @@ class RackWatchTest {
                     if (broken.get()) {
                         throw new IllegalStateException("planted");
                     }
-                    return new RackReport(Optional.empty(), List.of(cart), 0, List.of());
+                    return RackReport.of(List.of(cart), List.of());
                 },
                 hosts())) {
             assertThat(report(watch).problem()).isEmpty();
@@ -100,6 +104,69 @@ class RackWatchTest {
             assertThat(report(watch).servers()).containsExactly(cart);
             broken.set(false);
             Await.until("the next look", () -> report(watch).problem().isEmpty());
+        }
+    }
+
+    @Test
+    void shouldTellHowMuchIsLeftOutAlsoAfterAFailure() throws Exception {
+        int more = 3;
+        RackReport all = RackReport.of(
+                IntStream.range(0, RackWatch.MOST_SERVERS + more)
+                        .mapToObj(each -> new RackServer("h", false, "/a", "s" + each, List.of(), 0))
+                        .toList(),
+                IntStream.range(0, RackHosts.MOST_HOSTS + more)
+                        .mapToObj(each -> new RackAgent("id" + each, "h" + each, URI.create("vq://h" + each + ":1")))
+                        .toList());
+        FakeWatch watch = new FakeWatch();
+        watch.intervalNanos = 20_000_000;
+        RackHosts hosts = new RackHosts(
+                agent -> ViewSampler.start(
+                        new ViewHistory(agent.host(), "", _ -> Optional.empty()), watch::start, ViewSampler.PATIENCE),
+                ViewHistory.GONE);
+        AtomicBoolean broken = new AtomicBoolean();
+        Directory directory = Directory.open(folder.resolve("directory").toUri());
+        try (RackWatch rack = RackWatch.start(
+                directory,
+                () -> {
+                    if (broken.get()) {
+                        throw new IllegalStateException("planted");
+                    }
+                    return all;
+                },
+                hosts)) {
+            Await.equal("hosts left out", more, () -> report(rack).hostsLeftOut());
+            assertThat(report(rack).leftOut()).isEqualTo(more);
+            broken.set(true);
+            Await.until("the failure", () -> report(rack).problem().isPresent());
+            assertThat(report(rack).leftOut()).isEqualTo(more);
+            assertThat(report(rack).hostsLeftOut()).isEqualTo(more);
+        }
+    }
+
+    @Test
+    void shouldLeaveTheDirectoryAlsoIfItsCloseIsInterrupted() throws Exception {
+        AtomicInteger questions = new AtomicInteger();
+        CountDownLatch asks = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        Directory directory = Directory.open(folder.resolve("directory").toUri());
+        RackWatch watch = RackWatch.start(
+                directory,
+                () -> {
+                    if (questions.getAndIncrement() > 0) {
+                        asks.countDown();
+                        HostNumbersTest.awaitAnyhow(end);
+                    }
+                    return RackReport.of(List.of(), List.of());
+                },
+                hosts());
+        try {
+            report(watch);
+            asks.await();
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(watch::close).isInstanceOf(InterruptedException.class);
+            assertThatThrownBy(directory::channels).isInstanceOf(DirectoryException.class);
+        } finally {
+            end.countDown();
         }
     }
 

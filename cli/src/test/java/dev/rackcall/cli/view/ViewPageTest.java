@@ -14,6 +14,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,6 +39,7 @@ class ViewPageTest {
 
     private Optional<RackReport> rack = Optional.empty();
     private List<RackView.OtherHost> others = List.of();
+    private volatile Supplier<List<RackView.OtherHost>> otherHosts = () -> others;
     private ViewSampler sampler;
     private ViewServer server;
     private Chromium browser;
@@ -47,7 +52,7 @@ class ViewPageTest {
         server = ViewServer.start(
                 0,
                 sampler,
-                new FakeRack(() -> rack, () -> others),
+                new FakeRack(() -> rack, () -> otherHosts.get()),
                 edge -> "explained " + edge.row().channel());
         browser = Chromium.start(program.get(), profile);
         browser.look(1600, 1000, "light");
@@ -292,8 +297,9 @@ class ViewPageTest {
         TopReport.ConnectionRow row = Rows.connection(7, own(ATTACK), 1, 2);
         TopReport report = new TopReport(List.of(new TopReport.ProcessRow(1, ATTACK, 1, 0, 1, 0, 1)), List.of(row), 0);
         others = List.of(
-                new RackView.OtherHost("a-1", history.add(1, 2, 3, report, _ -> true)),
-                new RackView.OtherHost("b-1", new ViewHistory("b", "", _ -> Optional.empty()).failed(1, 2, ATTACK)));
+                new RackView.OtherHost("a-1", history.add(1, 2, 3, report, _ -> true), false),
+                new RackView.OtherHost(
+                        "b-1", new ViewHistory("b", "", _ -> Optional.empty()).failed(1, 2, ATTACK), false));
         rack = Optional.of(new RackReport(
                 Optional.empty(),
                 List.of(
@@ -301,7 +307,8 @@ class ViewPageTest {
                         new RackReport.RackServer(ATTACK + "!", false, "/shop/cart", "a", List.of("POOL", "RDMA"), 3),
                         new RackReport.RackServer("here", true, "/shop/cart", "b", List.of(), 0)),
                 0,
-                List.of()));
+                List.of(),
+                3));
         show();
         browser.await("document.querySelectorAll('#rack tbody tr').length === 2");
         assertThat(browser.text("document.querySelector('#rack tbody tr').textContent"))
@@ -311,10 +318,91 @@ class ViewPageTest {
         browser.await("document.querySelector('#graph .frame .host')?.textContent === 'host ' + " + quoted(ATTACK));
         browser.await("document.querySelector('#hosts tr.bad')?.textContent === 'bno answer' + " + quoted(ATTACK));
         browser.await("document.querySelector('#connections tbody td.ends')?.textContent.startsWith('? 2 on <img')");
+        browser.await("document.querySelector('#rack-note').textContent.endsWith("
+                + "' Left out, because there are too many: 3 hosts with live numbers.')");
         browser.look(400, 900, "light");
         assertFits(400);
+        assertThat(browser.evaluate("Math.min(...[...document.querySelectorAll('#hosts tbody td')].map(each =>"
+                                + " each.getBoundingClientRect().width))")
+                        .asDouble())
+                .as("the narrowest cell of the table of hosts, in pixels")
+                .isGreaterThan(80);
         assertThat(browser.is("window.attacked || document.querySelector('main img')"))
                 .isFalse();
+        assertQuiet();
+    }
+
+    @Test
+    void shouldTellHowManyHostsTheGraphLeavesOut() {
+        rack = Optional.of(RackReport.of(
+                IntStream.range(0, 14)
+                        .mapToObj(each -> new RackReport.RackServer("h" + each, false, "/a", "s" + each, List.of(), 0))
+                        .toList(),
+                List.of()));
+        show();
+        browser.await("document.querySelectorAll('#graph .node.elsewhere').length === 12");
+        browser.await("document.querySelector('#rack-note').textContent.endsWith("
+                + "' Left out, because there are too many: 2 hosts without live numbers from the graph.')");
+        assertQuiet();
+    }
+
+    @Test
+    void shouldMoveThisHostsNumbersWhileThoseOfOtherHostsAreSlow() throws Exception {
+        ViewHistory history = new ViewHistory("a", "", _ -> Optional.empty());
+        ViewState told = history.add(1, 2, 3, Rows.report(Rows.connection(7, own("cart"), 1, 2)), _ -> true);
+        others = List.of(new RackView.OtherHost("a-1", told, false));
+        rack = Optional.of(RackReport.of(List.of(), List.of()));
+        show();
+        browser.await("document.querySelector('#hosts tbody tr')?.textContent === 'alive211,000'");
+        CountDownLatch slow = new CountDownLatch(1);
+        otherHosts = () -> {
+            try {
+                slow.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            return others;
+        };
+        try {
+            // A page that waited for other hosts would ask for them between any two of this host's seconds.
+            Await.until(
+                    "two seconds of this host while a question for others is open",
+                    () -> browser.requests().stream()
+                            .map(address -> address.replaceFirst(".*/", "").replaceFirst("\\?.*", ""))
+                            .filter(List.of("state", "hosts")::contains)
+                            .collect(Collectors.joining(" "))
+                            .endsWith("hosts state state"));
+            browser.await("document.querySelector('#hosts tbody tr').textContent === 'aold21–'");
+            assertThat(browser.is("document.querySelector('#problem').hidden")).isTrue();
+        } finally {
+            slow.countDown();
+        }
+        browser.await("document.querySelector('#hosts tbody tr').textContent === 'alive211,000'");
+    }
+
+    /** What was told before the page was closed is not live when it is opened again. */
+    @Test
+    void shouldShowOldNumbersOfAnotherHostAsOld() {
+        ViewHistory history = new ViewHistory("a", "", _ -> Optional.empty());
+        TopReport report = Rows.report(Rows.connection(7, own("cart"), 1, 2));
+        others = List.of(new RackView.OtherHost("a-1", history.add(1, 2, 3, report, _ -> true), true));
+        rack = Optional.of(RackReport.of(List.of(), List.of()));
+        show();
+        String host = "document.querySelector('#hosts tbody tr')?.textContent";
+        String states = "[...document.querySelectorAll('#connections td.state, #connections td.rate')].map(each =>"
+                + " each.textContent).join()";
+        browser.await(host + " === 'aold21–'");
+        browser.await(states + " === 'old,0'");
+        browser.look(400, 900, "light");
+        browser.await("document.querySelector('#graph text.channel')?.textContent === 'old'");
+        browser.look(1600, 1000, "light");
+        browser.await("document.querySelector('#graph .frame .host')?.textContent === 'host a: old'");
+        assertThat(browser.is("document.querySelector('#hosts tr.bad, #graph .frame.bad')"))
+                .isFalse();
+        others = List.of(new RackView.OtherHost("a-1", history.add(2, 3, 4, report, _ -> true), false));
+        browser.await(host + " === 'alive211,000'");
+        browser.await(states + " === 'open,1,000'");
+        browser.await("document.querySelector('#graph .frame .host').textContent === 'host a'");
         assertQuiet();
     }
 

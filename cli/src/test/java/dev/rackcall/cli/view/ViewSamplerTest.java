@@ -2,8 +2,12 @@ package dev.rackcall.cli.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.cli.top.TopReport;
+import dev.rackcall.cli.top.TopReport.ConnectionRow;
+import dev.rackcall.cli.top.TopReport.ProcessRow;
 import dev.rackcall.testkit.Await;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -72,6 +76,29 @@ class ViewSamplerTest {
                 return next.problem().isEmpty();
             });
         }
+    }
+
+    @Test
+    void shouldLeaveOutTheCallsOfViews() {
+        ConnectionRow cart = Rows.connection(1, "/shop/cart", 1, 2);
+        ConnectionRow ofView = Rows.connection(2, HostView.CHANNEL, 1, 3);
+        ConnectionRow invalid = ConnectionRow.invalid(Rows.id(3), HostView.CHANNEL, List.of(4), 0, "planted");
+        TopReport seen = new TopReport(
+                List.of(
+                        new ProcessRow(1, "server-and-agent", 2, 0, 1.25 * Rows.RATE, 0, 9),
+                        new ProcessRow(2, "client", 0, 1, 0, Rows.RATE, 9),
+                        new ProcessRow(3, "view", 0, 1, 0, Rows.RATE, 9),
+                        new ProcessRow(4, "alone", 0, 0, 0, 0, 9)),
+                List.of(cart, ofView, invalid),
+                7);
+        TopReport shown = ViewSampler.withoutViews(seen);
+        assertThat(shown.connections()).containsExactly(cart, invalid);
+        assertThat(shown.processes())
+                .containsExactly(
+                        new ProcessRow(1, "server-and-agent", 1, 0, 0.25 * Rows.RATE, 0, 9),
+                        seen.processes().get(1),
+                        seen.processes().get(3));
+        assertThat(shown.notReadable()).isEqualTo(7);
     }
 
     private static ViewState next(ViewSampler sampler, long sequence) {

@@ -200,11 +200,8 @@ class ViewServerTest {
     @Test
     void shouldTellWhatADirectoryNames() throws Exception {
         assertThat(json(ask("GET", "rack")).isNull()).as("without a directory").isTrue();
-        rack = Optional.of(new RackReport(
-                Optional.empty(),
-                List.of(new RackReport.RackServer("other", false, CHANNEL, "a", List.of("RDMA"), 3)),
-                0,
-                List.of()));
+        rack = Optional.of(RackReport.of(
+                List.of(new RackReport.RackServer("other", false, CHANNEL, "a", List.of("RDMA"), 3)), List.of()));
         assertThat(json(ask("GET", "rack")).get("servers").get(0).get("host").asString())
                 .isEqualTo("other");
     }
@@ -212,8 +209,8 @@ class ViewServerTest {
     @Test
     void shouldTellWhatAgentsOfOtherHostsTell() throws Exception {
         assertThat(json(ask("GET", "hosts")).size()).isZero();
-        others = List.of(
-                new RackView.OtherHost("a-1", new ViewHistory("a", "", _ -> Optional.empty()).failed(3, 4, "gone")));
+        others = List.of(new RackView.OtherHost(
+                "a-1", new ViewHistory("a", "", _ -> Optional.empty()).failed(3, 4, "gone"), false));
         JsonNode other = json(ask("GET", "hosts")).get(0);
         assertThat(other.get("key").asString()).isEqualTo("a-1");
         assertThat(other.get("state").get("problem").asString()).isEqualTo("gone");
