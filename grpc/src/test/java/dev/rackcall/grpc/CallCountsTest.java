@@ -144,8 +144,8 @@ class CallCountsTest {
     void shouldCountCallsOverTheSoftwareDevice() throws Exception {
         Server server =
                 server().listen(URI.create("rdma://127.0.0.1:0")).build().start();
-        ManagedChannel channel = RackcallChannelBuilder.forAddress((RackcallSocketAddress)
-                        server.getListenSockets().getLast())
+        ManagedChannel channel = RackcallChannelBuilder.forAddress(
+                        (RackcallSocketAddress) server.getListenSockets().getLast())
                 .build();
         try {
             call(channel);
