@@ -26,8 +26,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * {@code copied} or {@code pointer}, as a {@link dev.rackcall.rpc.ByteObserver} gets them. The counter {@code
  * rackcall.server.bytes} has the same tags, and counts only {@code copied}.
  *
- * <p>All calls are counted. All calls of a method are timed if they take over 10 us on average; else one in 16 is,
- * chosen by its number, because reading the clock would take a large part of such a call.
+ * <p>All calls of a client are counted, and all calls that reach their handler at a server. Calls of a method are all
+ * timed if they take over 10 us on average; else one in 16 is, chosen by its number, because reading the clock would take
+ * a large part of such a call. The transport of a call that is not timed is that of its connection when it began.
  *
  * <p>A call that begins while a composite registry has no registries is not measured. Registries may be added later.
  *

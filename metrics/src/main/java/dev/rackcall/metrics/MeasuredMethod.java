@@ -39,7 +39,7 @@ final class MeasuredMethod implements CallMeter.OfMethod {
     private final Tags tags;
     private final AtomicReferenceArray<StripedCounter> ended = new AtomicReferenceArray<>(MethodCounts.combinations());
     private final AtomicReferenceArray<Timer> timers = new AtomicReferenceArray<>(MethodCounts.combinations());
-    /** By transport: all calls that are not timed share them, and so allocate nothing. */
+    /** By transport; shared by all calls that are not timed. */
     private final Counted[] untimed =
             Stream.of(Route.Kind.values()).map(Counted::new).toArray(Counted[]::new);
 
@@ -62,24 +62,27 @@ final class MeasuredMethod implements CallMeter.OfMethod {
         if (present == null) {
             synchronized (COUNTS) {
                 present = COUNTS.computeIfAbsent(registry, _ -> new HashMap<>())
-                        .computeIfAbsent(end + method.fullName(), _ -> register());
+                        .computeIfAbsent(end + method.fullName(), _ -> new MethodCounts());
             }
+            register(present);
             counts = present;
         }
         return present;
     }
 
-    private MethodCounts register() {
-        MethodCounts made = new MethodCounts();
-        Gauge.builder(end + ".calls.active", made, MethodCounts::active)
-                .description("Calls that have not ended")
-                .tags(tags)
-                .register(registry);
-        bytes(made, "copied", each -> each.copied.sum());
-        if (pointers) {
-            bytes(made, "pointer", each -> each.byPointer.sum());
+    /** Without a lock: the registry calls filters and listeners. */
+    private void register(MethodCounts counted) {
+        // Another CallMetrics may have registered the same counts; a registry logs a gauge that comes twice.
+        if (registry.find(end + ".calls.active").tags(tags).gauge() == null) {
+            Gauge.builder(end + ".calls.active", counted, MethodCounts::active)
+                    .description("Calls that have not ended")
+                    .tags(tags)
+                    .register(registry);
         }
-        return made;
+        bytes(counted, "copied", each -> each.copied.sum());
+        if (pointers) {
+            bytes(counted, "pointer", each -> each.byPointer.sum());
+        }
     }
 
     private void bytes(MethodCounts counted, String way, ToDoubleFunction<MethodCounts> sum) {
@@ -110,18 +113,18 @@ final class MeasuredMethod implements CallMeter.OfMethod {
     void ended(Status.Code code, Route.Kind transport) {
         int index = MethodCounts.index(code, transport);
         StripedCounter counter = ended.get(index);
-        (counter == null ? register(index, code, transport) : counter).add(1);
-    }
-
-    private StripedCounter register(int index, Status.Code code, Route.Kind transport) {
-        StripedCounter counter = counts.ended(index);
+        if (counter != null) {
+            counter.add(1);
+            return;
+        }
+        StripedCounter first = counts.ended(index);
+        first.add(1);
         // The registry keeps the first of several threads.
-        FunctionCounter.builder(end + ".calls", counter, StripedCounter::sum)
+        FunctionCounter.builder(end + ".calls", first, StripedCounter::sum)
                 .description("Calls that have ended")
                 .tags(tags(code, transport))
                 .register(registry);
-        ended.set(index, counter);
-        return counter;
+        ended.set(index, first);
     }
 
     private Tags tags(Status.Code code, Route.Kind transport) {

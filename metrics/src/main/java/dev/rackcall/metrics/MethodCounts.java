@@ -12,8 +12,8 @@ final class MethodCounts {
     static final int KINDS = Route.Kind.values().length;
     private static final int CODES = Status.Code.values().length;
 
-    /** Of each so many calls one is timed while calls are short. */
-    private static final int TIMED_ONE_IN_POWER = 4;
+    /** While calls are short, one in 2 to this power is timed. */
+    private static final int TIMED_POWER = 4;
 
     /**
      * Calls that take longer on average are all timed. Two readings of the clock and a timer take some 100 ns: 1 % of
@@ -23,6 +23,12 @@ final class MethodCounts {
 
     /** The most by which one call counts in the average, so that a rare pause changes little. */
     private static final int MOST_NANOS = 10 * LONG_NANOS;
+
+    /**
+     * So many timed calls in a row must show that the average has passed {@link #LONG_NANOS}. If a short phase of long
+     * calls were timed more often than the calls around it, the timer's mean would be too high.
+     */
+    private static final int PERSISTENT = 1_024;
 
     /** 2^64 divided by the golden ratio: multiples of it spread evenly, without the period of a program's loop. */
     private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
@@ -34,11 +40,34 @@ final class MethodCounts {
     /** By transport (the last for none) and status; made when first used, because most combinations never are. */
     private final AtomicReferenceArray<StripedCounter> ended = new AtomicReferenceArray<>((KINDS + 1) * CODES);
 
-    /**
-     * The running average of what timed calls took, at first that of long ones. Threads may lose each other's updates,
-     * which does not matter.
-     */
-    private int averageNanos = MOST_NANOS;
+    /** Changes rarely. Read by all calls, without a need to see a change at once. */
+    private boolean timesAll = true;
+    /** Written by timed calls, and so not on the cache line that all calls read. */
+    private final Pace pace = new Pace();
+
+    /** What timed calls took. Threads may lose each other's updates, which does not matter. */
+    private static final class Pace {
+        private static final int AVERAGE = 32;
+        private static final int AGAINST = 33;
+
+        /** Two cache lines on either side of the two that are used. */
+        private final int[] padded = new int[66];
+
+        /** Returns whether the average is over {@link #LONG_NANOS}. */
+        boolean isLongWith(long nanos) {
+            int average = padded[AVERAGE];
+            average += ((int) Math.min(nanos, MOST_NANOS) - average) >> TIMED_POWER;
+            padded[AVERAGE] = average;
+            return average > LONG_NANOS;
+        }
+
+        /** Whether this is the last of so many calls in a row for or against which the average speaks. */
+        boolean isPersistent(boolean against) {
+            int inRow = against ? padded[AGAINST] + 1 : 0;
+            padded[AGAINST] = inRow == PERSISTENT ? 0 : inRow;
+            return inRow == PERSISTENT;
+        }
+    }
 
     static int index(Status.Code code, Route.Kind transport) {
         return (transport == null ? KINDS : transport.ordinal()) * CODES + code.ordinal();
@@ -51,13 +80,15 @@ final class MethodCounts {
     /** Counts a call that begins. Returns whether it is to be timed. */
     boolean begins() {
         long before = begun.add(1);
-        return averageNanos > LONG_NANOS || (before * GOLDEN) >>> (Long.SIZE - TIMED_ONE_IN_POWER) == 0;
+        return timesAll || (before * GOLDEN) >>> (Long.SIZE - TIMED_POWER) == 0;
     }
 
     /** A timed call has ended. */
     void took(long nanos) {
-        int average = averageNanos;
-        averageNanos = average + (((int) Math.min(nanos, MOST_NANOS) - average) >> 4);
+        boolean isLong = pace.isLongWith(nanos);
+        if (pace.isPersistent(isLong != timesAll)) {
+            timesAll = isLong;
+        }
     }
 
     /** Calls that ended so. */

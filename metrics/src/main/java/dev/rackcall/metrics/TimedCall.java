@@ -33,9 +33,11 @@ final class TimedCall implements CallObserver, ByteObserver {
 
     @Override
     public void onEnd(Status status, Metadata trailers) {
-        if (timed) {
-            method.took(status.code(), transport, System.nanoTime() - start);
-        }
+        long nanos = timed ? System.nanoTime() - start : 0;
+        // First: the registry of a timer may throw.
         method.ended(status.code(), transport);
+        if (timed) {
+            method.took(status.code(), transport, nanos);
+        }
     }
 }

@@ -1,8 +1,8 @@
 package dev.rackcall.rpc;
 
 /**
- * Measures all calls of a channel or a server: for metrics. It wraps no call, as an interceptor does, so it costs less.
- * One object serves any number of channels and servers. Thread-safe.
+ * Measures the calls of a channel, or those that reach their handlers at a server: for metrics. It wraps no call, as an
+ * interceptor does, so it costs less. One object serves any number of channels and servers. Thread-safe.
  */
 public interface CallMeter {
     /** Measures the calls of one method at one end. Thread-safe. */
@@ -12,8 +12,8 @@ public interface CallMeter {
          * on the handler's thread, before its interceptors. Must be cheap and must not block. If it throws, the log
          * says so, and the call is not measured.
          *
-         * @param transport how the call reaches its server; null if that is decided later, {@link CallObserver#onBegin}
-         *     then tells it
+         * @param transport how the call will reach its server, unless it has to go another way; null if that is decided
+         *     later. At the client {@link CallObserver#onBegin} tells how it went
          * @return observes the call's end, and its bytes if it is a {@link ByteObserver}, too. Many calls may have the
          *     same one. {@link CallObserver#NONE}: the call is not measured
          */
@@ -27,8 +27,8 @@ public interface CallMeter {
     OfMethod atServer(MethodDescriptor method);
 
     /**
-     * Whether it measures calls now; {@code true} unless overridden. Asked at the beginning of each call, so it must be
-     * cheap, must not block and must not throw.
+     * Whether it measures calls now; {@code true} unless overridden. Asked at most twice at the beginning of each call,
+     * so it must be cheap and must not block.
      */
     default boolean isEnabled() {
         return true;

@@ -5,13 +5,16 @@ import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.spi.CallMeters;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.types.SharedObject;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /** A channel that was opened: delegates to its current {@link ChannelConnection}. Thread-safe. */
@@ -19,6 +22,9 @@ final class OpenChannel implements RpcChannel {
     private final ClientSpec spec;
     private final List<ClientInterceptor> interceptors;
     private final List<CallMeter> meters;
+    /** Kept, because some programs make a stub for each call. */
+    private final Map<ServiceDefinition<?>, CallMeters> metersByService = new ConcurrentHashMap<>();
+
     private final ChannelConnection connection;
 
     OpenChannel(
@@ -40,7 +46,10 @@ final class OpenChannel implements RpcChannel {
     @Override
     public <S> S stub(Class<S> service, CallOptions options) {
         ServiceDefinition<S> definition = ServiceDefinition.of(service);
-        return definition.stub(new StubCalls(connection, definition, options, interceptors, meters));
+        CallMeters ofService = meters.isEmpty()
+                ? CallMeters.NONE
+                : metersByService.computeIfAbsent(definition, each -> CallMeters.ofClient(meters, each.methods()));
+        return definition.stub(new StubCalls(connection, definition, options, interceptors, ofService));
     }
 
     @Override

@@ -1,7 +1,6 @@
 package dev.rackcall.rpc.channel;
 
 import dev.rackcall.rpc.ByteObserver;
-import dev.rackcall.rpc.CallMeter;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.ClientInterceptor;
@@ -50,11 +49,11 @@ final class StubCalls implements ClientCalls {
             ServiceDefinition<?> definition,
             CallOptions options,
             List<ClientInterceptor> interceptors,
-            List<CallMeter> meters) {
+            CallMeters meters) {
         this.channel = channel;
         this.definition = definition;
         this.interceptors = interceptors.toArray(ClientInterceptor[]::new);
-        this.meters = CallMeters.ofClient(meters, definition.methods());
+        this.meters = meters;
         this.headers = options.headers();
         this.observer = options.observer();
         this.isolation = options.isolation();

@@ -8,28 +8,35 @@ import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.BiFunction;
 
 /** The meters of one service at one end: of a stub, or of a server. Thread-safe. */
 public final class CallMeters {
     private static final LimitedLog LOG = LimitedLog.of(CallMeters.class);
 
+    private static final CallMeter.OfMethod[] NO_METHODS = {};
+
     private final CallMeter[] meters;
     /** By the method's index, and then in the order of {@link #meters}. */
     private final CallMeter.OfMethod[][] methods;
 
     /** No meters. */
-    private static final CallMeters NONE = new CallMeters(List.of(), List.of(), CallMeter::atClient);
+    public static final CallMeters NONE = new CallMeters(List.of(), List.of(), CallMeter::atClient);
 
     private CallMeters(
             List<CallMeter> meters,
             List<MethodDescriptor> methods,
             BiFunction<CallMeter, MethodDescriptor, CallMeter.OfMethod> end) {
         this.meters = meters.toArray(CallMeter[]::new);
-        this.methods = methods.stream()
-                .map(method ->
-                        meters.stream().map(meter -> end.apply(meter, method)).toArray(CallMeter.OfMethod[]::new))
-                .toArray(CallMeter.OfMethod[][]::new);
+        this.methods = new CallMeter.OfMethod[methods.size()][this.meters.length];
+        for (MethodDescriptor method : methods) {
+            for (int i = 0; i < this.meters.length; i++) {
+                CallMeter meter = this.meters[i];
+                this.methods[method.index()][i] = Objects.requireNonNull(
+                        end.apply(meter, method), () -> meter.getClass().getName() + " measures no " + method);
+            }
+        }
     }
 
     /** Those of a stub. */
@@ -42,10 +49,15 @@ public final class CallMeters {
         return meters.isEmpty() ? NONE : new CallMeters(meters, methods, CallMeter::atServer);
     }
 
-    /** Whether one of them is enabled. Asked for each call. */
+    /** Whether one of them is enabled. Asked for each call. Throws nothing. */
     public boolean areEnabled() {
         for (CallMeter each : meters) {
-            if (each.isEnabled()) {
+            try {
+                if (each.isEnabled()) {
+                    return true;
+                }
+            } catch (RuntimeException | Error _) {
+                // It is asked again when the call begins, and then the log says so.
                 return true;
             }
         }
@@ -53,24 +65,26 @@ public final class CallMeters {
     }
 
     /**
-     * A call begins. Throws nothing.
+     * A call begins, and one of them {@link #areEnabled}. Throws nothing.
      *
      * @param transport null if it is not known yet
      * @return what observes the call, a {@link ByteObserver}, too, if its bytes are to be counted
      */
     public CallObserver begins(MethodDescriptor method, Route.Kind transport) {
         CallObserver all = CallObserver.NONE;
-        for (int i = 0; i < meters.length; i++) {
-            if (meters[i].isEnabled()) {
-                all = both(all, begins(methods[method.index()][i], method, transport));
-            }
+        CallMeter.OfMethod[] ofMethod = methods.length == 0 ? NO_METHODS : methods[method.index()];
+        for (int i = 0; i < ofMethod.length; i++) {
+            all = both(all, begins(meters[i], ofMethod[i], method, transport));
         }
         return all;
     }
 
-    private static CallObserver begins(CallMeter.OfMethod meter, MethodDescriptor method, Route.Kind transport) {
+    private static CallObserver begins(
+            CallMeter meter, CallMeter.OfMethod ofMethod, MethodDescriptor method, Route.Kind transport) {
         try {
-            return meter.begins(transport);
+            return meter.isEnabled()
+                    ? Objects.requireNonNull(ofMethod.begins(transport), "it returned no observer")
+                    : CallObserver.NONE;
         } catch (RuntimeException | Error e) {
             LOG.warn("{}: the meter {} threw", method, meter.getClass().getName(), e);
             return CallObserver.NONE;
@@ -90,14 +104,39 @@ public final class CallMeters {
         if (first == CallObserver.NONE) {
             return second;
         }
-        return second == CallObserver.NONE ? first : new Both(first, second);
+        if (second == CallObserver.NONE) {
+            return first;
+        }
+        return first instanceof ByteObserver || second instanceof ByteObserver
+                ? new BytesToo(first, second)
+                : new Both(first, second);
     }
 
-    private record Both(CallObserver first, CallObserver second) implements CallObserver, ByteObserver {
+    private static class Both implements CallObserver {
+        final CallObserver first;
+        final CallObserver second;
+
+        Both(CallObserver first, CallObserver second) {
+            this.first = first;
+            this.second = second;
+        }
+
         @Override
-        public void onBegin(Route.Kind transport) {
+        public final void onBegin(Route.Kind transport) {
             EndObservers.tellBegin(first, transport);
             EndObservers.tellBegin(second, transport);
+        }
+
+        @Override
+        public final void onEnd(Status status, Metadata trailers) {
+            EndObservers.tell(first, status, trailers);
+            EndObservers.tell(second, status, trailers);
+        }
+    }
+
+    private static final class BytesToo extends Both implements ByteObserver {
+        BytesToo(CallObserver first, CallObserver second) {
+            super(first, second);
         }
 
         @Override
@@ -110,12 +149,6 @@ public final class CallMeters {
             if (observer instanceof ByteObserver bytes) {
                 EndObservers.tellBytes(bytes, copied, byPointer);
             }
-        }
-
-        @Override
-        public void onEnd(Status status, Metadata trailers) {
-            EndObservers.tell(first, status, trailers);
-            EndObservers.tell(second, status, trailers);
         }
     }
 }
