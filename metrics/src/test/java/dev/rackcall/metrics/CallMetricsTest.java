@@ -238,6 +238,24 @@ class CallMetricsTest {
         }
     }
 
+    /** As by a test that starts afresh. */
+    @Test
+    void shouldRegisterItsMetersAgainInARegistryThatWasCleared() {
+        try (RpcServer _ = server().start();
+                RpcChannel one = channel().open();
+                RpcChannel other = RpcChannel.builder("/test/shop")
+                        .runtimeFolder(folder)
+                        .meter(new CallMetrics(registry))
+                        .open()) {
+            assertThat(one.stub(Shop.class).price("tea")).isEqualTo(350);
+            registry.clear();
+            assertThat(other.stub(Shop.class).price("tea")).isEqualTo(350);
+            assertThat(calls("client", "price", "OK", "PROCESS")).isEqualTo(2);
+            assertThat(active("client", "price")).isZero();
+            assertThat(bytes("price", "copied")).isPositive();
+        }
+    }
+
     @Test
     void shouldCountAStreamWhenItIsOver() {
         try (RpcServer _ = server().start();

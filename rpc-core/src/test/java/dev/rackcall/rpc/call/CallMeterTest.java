@@ -18,6 +18,7 @@ import dev.rackcall.rpc.contract.Meter;
 import dev.rackcall.rpc.contract.MeterService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -211,5 +212,62 @@ class CallMeterTest extends RpcFixture {
         Echo echo = open(channel(Echo.class).meter(broken).meter(notes)).stub(Echo.class);
         assertThat(echo.add(1, 2)).isEqualTo(3);
         assertSeen("add", Status.Code.OK);
+    }
+
+    @Test
+    void shouldGoOnWhenAMeterReturnsNothingOrCannotSayWhetherItIsEnabled() {
+        CallMeter empty = meter(_ -> null);
+        CallMeter torn = new CallMeter() {
+            @Override
+            public OfMethod atClient(MethodDescriptor method) {
+                return _ -> CallObserver.NONE;
+            }
+
+            @Override
+            public OfMethod atServer(MethodDescriptor method) {
+                return _ -> CallObserver.NONE;
+            }
+
+            @Override
+            public boolean isEnabled() {
+                throw new IllegalStateException("a mistake in the meter");
+            }
+        };
+        serve(server().meter(empty).meter(torn).meter(notes));
+        Echo echo =
+                open(channel(Echo.class).meter(empty).meter(torn).meter(notes)).stub(Echo.class);
+        assertThat(echo.add(1, 2)).isEqualTo(3);
+        assertSeen("add", Status.Code.OK);
+        assertThat(echo.later(7, 0).join()).isEqualTo(7);
+        assertSeen("later", Status.Code.OK);
+    }
+
+    private static CallMeter meter(CallMeter.OfMethod all) {
+        return new CallMeter() {
+            @Override
+            public OfMethod atClient(MethodDescriptor method) {
+                return all;
+            }
+
+            @Override
+            public OfMethod atServer(MethodDescriptor method) {
+                return all;
+            }
+        };
+    }
+
+    @Test
+    void shouldMeasureACallWhoseClientHasGone() {
+        serve(server().meter(notes));
+        RpcChannel channel = open(channel(Echo.class).meter(notes));
+        Echo echo = channel.stub(Echo.class);
+        CompletableFuture<Status.Code> blocked =
+                Concurrently.start(() -> codeOf(() -> echo.block(Await.BOUND.toMillis())));
+        Await.until("the handler runs", () -> !notes.of("server block begins").isEmpty());
+        channel.close();
+        assertThat(Concurrently.get(blocked)).isEqualTo(Status.Code.CANCELLED);
+        notes.awaitEnds(2);
+        assertThat(notes.of("client block ends")).containsExactly("client block ends CANCELLED");
+        assertThat(notes.of("server block ends")).containsExactly("server block ends CANCELLED");
     }
 }
