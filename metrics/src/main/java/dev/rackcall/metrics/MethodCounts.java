@@ -25,7 +25,7 @@ final class MethodCounts {
     private static final int MOST_NANOS = 10 * LONG_NANOS;
 
     /**
-     * So many timed calls in a row must show that the average has passed {@link #LONG_NANOS}. If a short phase of long
+     * So many timed calls in a row must show that the average is on the other side of {@link #LONG_NANOS}. If a short phase of long
      * calls were timed more often than the calls around it, the timer's mean would be too high.
      */
     private static final int PERSISTENT = 1_024;
@@ -50,7 +50,7 @@ final class MethodCounts {
         private static final int AVERAGE = 32;
         private static final int AGAINST = 33;
 
-        /** Two cache lines on either side of the two that are used. */
+        /** Two cache lines of padding on either side of the two ints in use. */
         private final int[] padded = new int[66];
 
         /** Returns whether the average is over {@link #LONG_NANOS}. */
@@ -61,7 +61,7 @@ final class MethodCounts {
             return average > LONG_NANOS;
         }
 
-        /** Whether this is the last of so many calls in a row for or against which the average speaks. */
+        /** Whether the average has now contradicted {@link #timesAll} for {@link #PERSISTENT} timed calls in a row. */
         boolean isPersistent(boolean against) {
             int inRow = against ? padded[AGAINST] + 1 : 0;
             padded[AGAINST] = inRow == PERSISTENT ? 0 : inRow;
@@ -91,7 +91,7 @@ final class MethodCounts {
         }
     }
 
-    /** Calls that ended so. */
+    /** Counts the calls that ended with this status over this transport. */
     StripedCounter ended(int index) {
         StripedCounter present = ended.get(index);
         if (present != null) {

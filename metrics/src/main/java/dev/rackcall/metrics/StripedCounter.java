@@ -4,8 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A sum to which many threads add. As {@link java.util.concurrent.atomic.LongAdder}, but an addition returns how often
- * was added before on the thread's stripe, and stripes never grow, so an addition is one atomic instruction. Thread-safe.
+ * A sum to which many threads add. As {@link java.util.concurrent.atomic.LongAdder}, but {@code add} returns the
+ * previous value of the thread's stripe, and the number of stripes is fixed, so an addition is one atomic instruction. Thread-safe.
  */
 final class StripedCounter {
     /** Stripes lie on two cache lines each, because processors fetch the neighbour of a line, too. */

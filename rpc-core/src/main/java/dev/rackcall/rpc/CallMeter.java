@@ -12,15 +12,15 @@ public interface CallMeter {
          * on the handler's thread, before its interceptors. Must be cheap and must not block. If it throws, the log
          * says so, and the call is not measured.
          *
-         * @param transport how the call will reach its server, unless it has to go another way; null if that is decided
-         *     later. At the client {@link CallObserver#onBegin} tells how it went
+         * @param transport the expected transport; null if it is not known yet. At the client, {@link
+         *     CallObserver#onBegin} reports the actual one
          * @return observes the call's end, and its bytes if it is a {@link ByteObserver}, too. Many calls may have the
          *     same one. {@link CallObserver#NONE}: the call is not measured
          */
         CallObserver begins(Route.Kind transport);
     }
 
-    /** Measures the calls of a method at their client. Called when a stub is made. */
+    /** Measures the calls of a method at their client. Called once for each channel, when its first stub of the service is made. */
     OfMethod atClient(MethodDescriptor method);
 
     /** Measures the calls of a method at their server. Called when the server starts. */

@@ -114,7 +114,7 @@ public interface RpcServer extends AutoCloseable {
         /** Adds an interceptor after those added before. */
         Builder interceptor(ServerInterceptor interceptor);
 
-        /** Adds a meter of all calls. */
+        /** Adds a meter of all calls that reach their handlers. */
         Builder meter(CallMeter meter);
 
         /** Which threads run handlers; {@link Dispatch#direct} by default. */

@@ -3,10 +3,15 @@ package dev.rackcall.samples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -22,6 +27,9 @@ class GuideTest {
     private static final int LEAST_PAGES = 15;
 
     private static final int LEAST_SNIPPETS = 45;
+
+    private static final Pattern TEST = Pattern.compile("`(\\w+Test)[.`#]");
+    private static final int LEAST_TESTS = 100;
 
     @Test
     void shouldShowOnlyCodeThatRuns() throws IOException {
@@ -41,6 +49,55 @@ class GuideTest {
             }
         }
         assertThat(count).isGreaterThanOrEqualTo(LEAST_SNIPPETS);
+    }
+
+    /** A claim that names a test leads to it. */
+    @Test
+    void shouldNameOnlyTestsThatExist() throws IOException {
+        Set<String> sources = sources();
+        assertThat(sources).contains("GuideTest");
+        int count = 0;
+        for (Path page : allPages()) {
+            List<String> named = TEST.matcher(Files.readString(page))
+                    .results()
+                    .map(name -> name.group(1))
+                    .toList();
+            assertThat(named).as("tests that %s names", page).allMatch(sources::contains);
+            count += named.size();
+        }
+        assertThat(count).isGreaterThanOrEqualTo(LEAST_TESTS);
+    }
+
+    private static Set<String> sources() throws IOException {
+        Set<String> names = new HashSet<>();
+        Files.walkFileTree(MODULE.resolve(".."), new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+                return folder.endsWith("target") || folder.endsWith(".git")
+                        ? FileVisitResult.SKIP_SUBTREE
+                        : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                String name = file.getFileName().toString();
+                if (name.endsWith(".java")) {
+                    names.add(name.substring(0, name.length() - ".java".length()));
+                }
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        return names;
+    }
+
+    private static List<Path> allPages() throws IOException {
+        try (Stream<Path> docs = Files.walk(MODULE.resolve("../docs"));
+                Stream<Path> top = Files.list(MODULE.resolve(".."))) {
+            return Stream.concat(docs, top)
+                    .filter(path -> path.toString().endsWith(".md"))
+                    .sorted()
+                    .toList();
+        }
     }
 
     private static List<Path> pages() throws IOException {

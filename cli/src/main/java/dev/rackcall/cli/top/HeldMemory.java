@@ -9,7 +9,7 @@ import java.util.stream.Stream;
  * Memory of Rackcall's that a process holds.
  *
  * @param file which file it is, the same for all processes that share it
- * @param name as the process that made it has named it, without {@code rackcall} and the like; a connection's is its channel
+ * @param name as the process that made it has named it, without its prefix, such as {@code rackcall} or {@code rackcall-grpc}; a connection's is its channel
  * @param isGrpc whether it is that of a gRPC connection
  * @param path at which it can be opened
  * @param bytes that take memory now; 0 in a pool, whose memory is there anyway

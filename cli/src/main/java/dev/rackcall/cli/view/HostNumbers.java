@@ -108,7 +108,7 @@ public final class HostNumbers implements AutoCloseable {
                 return;
             }
         }
-        // Its close did not wait for it.
+        // close() did not wait for this server to start.
         started.shutdown(FAREWELL);
     }
 
@@ -118,7 +118,7 @@ public final class HostNumbers implements AutoCloseable {
         return taken;
     }
 
-    /** Withdraws the announcement and stops serving; an interrupted thread does all of it, too. */
+    /** Withdraws the announcement and stops serving, even if the calling thread is interrupted. */
     @Override
     public void close() throws InterruptedException {
         closing.countDown();

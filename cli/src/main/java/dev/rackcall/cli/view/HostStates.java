@@ -67,7 +67,7 @@ final class HostStates {
         List<ProcessNode> processes = all.processes().stream()
                 .sorted(Comparator.comparing(
                                 (ProcessNode node) -> !ends.contains(node.row().pid()))
-                        // The other host takes a process that is not named for alive.
+                        // The other host assumes that a process that is not listed is alive.
                         .thenComparing(node -> !node.hasEnded()))
                 .limit(3L * most)
                 .map(node -> new ProcessNode(possible(node.row()), node.hasEnded()))

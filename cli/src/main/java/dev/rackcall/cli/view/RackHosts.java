@@ -62,7 +62,7 @@ final class RackHosts implements AutoCloseable {
         this.kept = kept;
     }
 
-    /** Follows these agents, and no others; of too many, the first. */
+    /** Follows these agents, and no others; if there are too many, the first ones. */
     void follow(List<RackAgent> agents) throws InterruptedException {
         Map<String, RackAgent> named = agents.stream()
                 .limit(MOST_HOSTS)

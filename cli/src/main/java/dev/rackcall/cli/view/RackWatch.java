@@ -171,7 +171,7 @@ final class RackWatch implements RackView, AutoCloseable {
                 endpoint.load());
     }
 
-    /** Stops asking and leaves the directory; an interrupted thread does both, too. */
+    /** Stops asking and leaves the directory; both even if the calling thread is interrupted. */
     @Override
     public void close() throws InterruptedException {
         closed = true;

@@ -126,7 +126,7 @@ final class ViewHistory {
         return nodes;
     }
 
-    /** The command without options, which knows no gRPC servers. Valid channel names need no quoting. */
+    /** The command without options; empty for gRPC connections, whose servers {@code explain} does not know. Valid channel names need no quoting. */
     private static Optional<String> explainCommand(ConnectionRow row) {
         if (row.usesGrpc()) {
             return Optional.empty();

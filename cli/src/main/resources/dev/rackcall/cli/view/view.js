@@ -24,7 +24,7 @@ const STATES = {
   draining: ['warn', 'The server still takes requests, and asks clients to leave.'],
   ended: ['ended', 'The server takes no more requests.'],
   'no news': ['ended', "Its host's agent does not answer; this was known last."],
-  old: ['ended', 'This was known when a page was last open. News comes within seconds.'],
+  old: ['ended', 'These numbers are not current; new ones follow when the agent answers.'],
   closed: ['ended', 'Its processes have closed it.'],
   'server gone': ['bad', 'The server process is dead.'],
   'client gone': ['bad', 'The client process is dead.'],
@@ -44,7 +44,7 @@ const TRANSPORTS = {
   GRPC_REMOTE: 'gRPC over RDMA or TCP: the other end has memory of its own',
 };
 
-/** What a connection has no numbers of, while its host has told nothing new. */
+/** The numbers shown for a connection while its host reports nothing new. */
 const NO_NUMBERS = { requestsPerSecond: 0, meanMicros: null, p50Micros: null, p99Micros: null, inFlight: 0, sleepingCallers: 0 };
 /** What the memory of a connection of rackcall-grpc does not tell. */
 const NOT_OF_GRPC = ['Callers asleep', 'Waits', "Server's polling", 'Slots', 'Arenas'];
@@ -265,7 +265,7 @@ function hostNode(host, servers) {
 function emptyHostNode(other) {
   const { key, state: each, isOld } = other;
   const isSilent = silenceOf(other) != null;
-  const numbers = isSilent ? 'no answer' : isOld || each.sequence === 0 ? 'not asked yet' : 'no process';
+  const numbers = isSilent ? 'no answer' : isOld ? 'old' : each.sequence === 0 ? 'not asked yet' : 'no process';
   return {
     id: `agent ${key}`, elsewhere: 'server', title: `host ${format.name(each.host)}`, sub: 'by its agent', short: 'by its agent',
     numbers, shortNumbers: numbers, tone: isSilent ? 'bad' : 'elsewhere',
@@ -715,8 +715,8 @@ function showRack() {
   if (rack.problem != null) {
     notes.unshift(`The directory cannot be asked, and this may be old: ${format.name(rack.problem)}.`);
   }
-  const leftOut = [[rack.leftOut, 'server', ''], [rack.hostsLeftOut, 'host', ' with live numbers'],
-    [unseenHosts().length - MOST_HOSTS, 'host', ' without live numbers from the graph']]
+  const leftOut = [[rack.leftOut, 'server', ''], [rack.hostsLeftOut, 'host', ' whose agents are not asked'],
+    [unseenHosts().length - MOST_HOSTS, 'host', ' that the graph does not show']]
     .filter(([number]) => number > 0)
     .map(([number, what, more]) => format.plural(number, what) + more);
   if (leftOut.length > 0) {

@@ -319,7 +319,7 @@ class ViewPageTest {
         browser.await("document.querySelector('#hosts tr.bad')?.textContent === 'bno answer' + " + quoted(ATTACK));
         browser.await("document.querySelector('#connections tbody td.ends')?.textContent.startsWith('? 2 on <img')");
         browser.await("document.querySelector('#rack-note').textContent.endsWith("
-                + "' Left out, because there are too many: 3 hosts with live numbers.')");
+                + "' Left out, because there are too many: 3 hosts whose agents are not asked.')");
         browser.look(400, 900, "light");
         assertFits(400);
         assertThat(browser.evaluate("Math.min(...[...document.querySelectorAll('#hosts tbody td')].map(each =>"
@@ -342,7 +342,7 @@ class ViewPageTest {
         show();
         browser.await("document.querySelectorAll('#graph .node.elsewhere').length === 12");
         browser.await("document.querySelector('#rack-note').textContent.endsWith("
-                + "' Left out, because there are too many: 2 hosts without live numbers from the graph.')");
+                + "' Left out, because there are too many: 2 hosts that the graph does not show.')");
         assertQuiet();
     }
 

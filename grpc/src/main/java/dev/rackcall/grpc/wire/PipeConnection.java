@@ -171,7 +171,7 @@ public final class PipeConnection {
         note.callBegins();
     }
 
-    /** Counts a call of {@link #callBegins} that has ended. */
+    /** Counts the end of a call that {@link #callBegins} has counted. */
     public void callEnds() {
         note.callEnds();
     }

@@ -29,7 +29,7 @@ final class PipeMemory implements AutoCloseable {
     }
 
     /**
-     * Maps memory, all of it reserved: a device could not report a lack.
+     * Reserves and maps the memory: a device could not report later that the host has run out.
      *
      * @param file closed with this memory, or if this fails
      * @throws OsException if the host has no memory left

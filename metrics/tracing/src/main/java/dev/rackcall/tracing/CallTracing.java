@@ -36,7 +36,7 @@ import org.slf4j.event.Level;
  *
  * <p>The interceptors are {@code NONE}, for good, if the instance makes no spans and carries no contexts when they are made:
  * {@link OpenTelemetry#noop}, or {@code GlobalOpenTelemetry.get()} before the global instance was set. Set it first;
- * OpenTelemetry refuses to set it after an unset one was asked for.
+ * OpenTelemetry refuses {@code set} once {@code get()} has returned an unset instance.
  */
 public final class CallTracing {
     private static final Logger LOG = LoggerFactory.getLogger(CallTracing.class);

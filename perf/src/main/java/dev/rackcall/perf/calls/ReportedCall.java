@@ -27,16 +27,16 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A call that both ends report through interceptors, to be compared with one that they do not.
+ * A call that both ends report through meters and interceptors, to be compared with one that they do not.
  *
- * @param reporters who reports it, and to whom
+ * @param reporters what reports it, and to what
  */
 public record ReportedCall(Reporters reporters) implements Sides {
     private static final String PLAIN = "metrics-plain";
 
-    /** The interceptors at each end. */
+    /** What reports the call at each end. */
     enum Reporters {
-        NONE(PLAIN, "no interceptor"),
+        NONE(PLAIN, "no meter and no interceptor"),
         UNHEARD(
                 "metrics-off",
                 "meters for Micrometer and the Flight Recorder, an interceptor for OpenTelemetry, without a listener:"

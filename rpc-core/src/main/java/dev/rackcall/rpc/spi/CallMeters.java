@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.BiFunction;
 
-/** The meters of one service at one end: of a stub, or of a server. Thread-safe. */
+/** The meters of one service at one end: of a channel, or of a server. Thread-safe. */
 public final class CallMeters {
     private static final LimitedLog LOG = LimitedLog.of(CallMeters.class);
 
@@ -39,7 +39,7 @@ public final class CallMeters {
         }
     }
 
-    /** Those of a stub. */
+    /** Those of a service's stubs on one channel. */
     public static CallMeters ofClient(List<CallMeter> meters, List<MethodDescriptor> methods) {
         return meters.isEmpty() ? NONE : new CallMeters(meters, methods, CallMeter::atClient);
     }
@@ -65,7 +65,7 @@ public final class CallMeters {
     }
 
     /**
-     * A call begins, and one of them {@link #areEnabled}. Throws nothing.
+     * Begins to measure a call. Called only if {@link #areEnabled}. Throws nothing.
      *
      * @param transport null if it is not known yet
      * @return what observes the call, a {@link ByteObserver}, too, if its bytes are to be counted
@@ -91,7 +91,7 @@ public final class CallMeters {
         }
     }
 
-    /** Tells the observer of a call without streams all at its end. Throws nothing. */
+    /** Tells an observer the bytes and the end of a call without streams. Throws nothing. */
     public static void tell(CallObserver observer, Status status, Metadata trailers, long copied) {
         if (observer instanceof ByteObserver bytes) {
             EndObservers.tellBytes(bytes, copied, 0);
@@ -99,7 +99,7 @@ public final class CallMeters {
         EndObservers.tell(observer, status, trailers);
     }
 
-    /** An observer that tells both, each unless it is {@link CallObserver#NONE}, and throws nothing. */
+    /** An observer that tells both and throws nothing. If one is {@link CallObserver#NONE}, the other itself. */
     public static CallObserver both(CallObserver first, CallObserver second) {
         if (first == CallObserver.NONE) {
             return second;

@@ -22,7 +22,7 @@ import java.util.OptionalInt;
  *
  * @param services what is served, one channel each
  * @param interceptors that see every call, in order
- * @param meters that measure every call
+ * @param meters that measure every call that reaches its handler
  * @param threads which threads poll and run handlers
  * @param limits bounds on what clients may use
  * @param trust what is required of clients, and of calls that pass shared objects

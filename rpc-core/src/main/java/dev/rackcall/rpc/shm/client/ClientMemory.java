@@ -462,8 +462,8 @@ public final class ClientMemory {
     private void unmapped(Runnable afterwards) {
         PassedObjects.forget(this);
         try {
-            // First, because it closes the note that leads observers to the file's descriptor. A closed descriptor's
-            // number may be another file's at once.
+            // Before the files are closed: this closes the note that leads observers to the file's descriptor, and a
+            // closed descriptor's number may belong to another file at once.
             afterwards.run();
         } finally {
             file.close();

@@ -328,9 +328,8 @@ public final class ServerEnd {
             seals.close();
         } finally {
             try {
-                // First, because it closes the note that leads observers to the file's descriptor. A closed
-                // descriptor's
-                // number may be another file's at once.
+                // Before the file is closed: this closes the note that leads observers to the file's descriptor, and
+                // a closed descriptor's number may belong to another file at once.
                 left();
             } finally {
                 memory.file().close();

@@ -59,8 +59,8 @@ final class ShmServerCall extends DeferrableCall {
     /** The interceptors of the running call; null if none is enabled. Used until the call is deferred. */
     private InterceptorChain chain;
     /**
-     * What observes a call without streams for the server's meters, which need no {@link ServerContext} then. As {@link
-     * #chain}, and afterwards by the thread that ends the call.
+     * The meters' observer of a call without streams, which needs no {@link ServerContext}. Used like {@link #chain},
+     * and then by the thread that ends the call.
      */
     private CallObserver measured = CallObserver.NONE;
     /** Whether a stream ends the call and notifies its observers. */
@@ -237,7 +237,7 @@ final class ShmServerCall extends DeferrableCall {
 
     /** Begins to measure the call. */
     private void measure() {
-        // They must be known when its bytes are counted.
+        // Decode the headers now: counting the call's bytes needs them.
         request.headers();
         MethodDescriptor method = request.method();
         CallObserver observer = request.service().meters().begins(method, connection.end.transport());

@@ -86,7 +86,7 @@ public final class PipeConnectionMemory implements ObservedConnection {
         }
         PipeNote.End server = PipeNote.read(copy, true);
         PipeNote.End client = PipeNote.read(copy, false);
-        // The client's times are those that callers see.
+        // Prefer the client's counts: they give the times that callers see.
         PipeNote.End counting = client.process().isKnown() ? client : server;
         long inFlight = counting.begun() - counting.ended();
         if (counting.ended() < 0 || inFlight < 0 || inFlight > MOST_IN_FLIGHT) {
