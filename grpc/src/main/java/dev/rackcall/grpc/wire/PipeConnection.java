@@ -176,7 +176,7 @@ public final class PipeConnection {
         note.callEnds();
     }
 
-    /** Notes that no more calls begin. */
+    /** Notes that no more calls begin. Without effect once the connection has ended. */
     public void drains() {
         note.drains();
     }

@@ -70,6 +70,7 @@ class PipeConnectionMemoryTest {
                 server.drains();
                 assertThat(observed.read().state()).isEqualTo(ConnectionState.DRAINING);
                 client.ends();
+                client.drains();
                 assertThat(observed.read().state()).isEqualTo(ConnectionState.ENDED);
             }
         }
