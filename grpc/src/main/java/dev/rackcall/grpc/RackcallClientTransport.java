@@ -229,11 +229,16 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
 
     /** Begins no more calls, and says so once. */
     private void shutDown(Status reason, DisconnectError why) {
+        PipeConnection current;
         synchronized (lock) {
             if (shutdown != null) {
                 return;
             }
             shutdown = reason;
+            current = connection;
+        }
+        if (current != null) {
+            current.drains();
         }
         listener.transportShutdown(reason, why);
     }
@@ -405,7 +410,6 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
 
     private void goAway(int lastAccepted) {
         connection.sender().openNoMore();
-        connection.drains();
         Status reason =
                 Status.UNAVAILABLE.withDescription("the server of channel " + address.channel() + " is shutting down");
         shutDown(reason, new GoAwayDisconnectError(GrpcUtil.Http2Error.NO_ERROR));

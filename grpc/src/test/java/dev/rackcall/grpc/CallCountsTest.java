@@ -141,6 +141,32 @@ class CallCountsTest {
     }
 
     @Test
+    void shouldTellThatTheClientDrains() throws Exception {
+        Server server = server().build().start();
+        // While it may retry a call, gRPC does not tell its connections that their channel was shut down.
+        ManagedChannel channel = RackcallChannelBuilder.forAddress(RackcallSocketAddress.of(CHANNEL, directory))
+                .disableRetry()
+                .build();
+        try {
+            hold(channel);
+            service.held.acquire();
+            try (PipeConnectionMemory memory =
+                    PipeConnectionMemory.open(descriptors().getFirst()).orElseThrow()) {
+                assertThat(read(memory).state()).isEqualTo(ConnectionState.OPEN);
+                channel.shutdown();
+                Await.until("the drain", () -> read(memory).state() == ConnectionState.DRAINING);
+                service.letGo.release();
+                Await.until("the end", () -> read(memory).state() == ConnectionState.ENDED);
+            }
+            Await.equal("descriptors of the ended connection", 0L, () -> Usage.descriptors(FILE));
+        } finally {
+            channel.shutdownNow();
+            server.shutdownNow();
+            server.awaitTermination();
+        }
+    }
+
+    @Test
     void shouldCountCallsOverTheSoftwareDevice() throws Exception {
         Server server =
                 server().listen(URI.create("rdma://127.0.0.1:0")).build().start();

@@ -52,8 +52,11 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
     private CallFaults faults;
     private DeadlineClock clock;
     private Path folder;
-    /** Null outside of tests. Volatile because any thread of a test may restart it. */
+    /** Null outside of tests. Replaced under {@link #restarts}, because any thread of a test may restart it. */
     private volatile RpcServer server;
+
+    /** Held while the server is replaced; taken before {@link #channels}. */
+    private final Object restarts = new Object();
     /** By service; the last is closed first. Guarded by itself, because any thread of a test may open a channel. */
     private final Map<Class<?>, RpcChannel> channels = new LinkedHashMap<>();
 
@@ -138,13 +141,24 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
      * futures of asynchronous calls may complete after this method has returned.
      */
     public void loseServer() {
-        server.shutdown(Duration.ZERO);
+        running().shutdown(Duration.ZERO);
     }
 
-    /** Starts a new server, with new handlers. Channels find it at their next call. */
+    /** Starts a new server, with new handlers. Channels find it at their next call. Any thread of the test may do it. */
     public void restartServer() {
-        loseServer();
-        server = start();
+        synchronized (restarts) {
+            loseServer();
+            server = start();
+        }
+    }
+
+    private RpcServer running() {
+        RpcServer current = server;
+        if (current == null) {
+            throw new IllegalStateException(
+                    "no test runs, so there is no server; a thread that outlives its test must not use the extension");
+        }
+        return current;
     }
 
     /**
@@ -224,14 +238,16 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
         if (faults != null) {
             faults.clear();
         }
-        RpcServer last = server;
-        if (last != null) {
-            all.push(() -> last.shutdown(Duration.ZERO));
-        }
-        synchronized (channels) {
-            channels.values().forEach(all::push);
-            channels.clear();
-            server = null;
+        synchronized (restarts) {
+            RpcServer last = server;
+            if (last != null) {
+                all.push(() -> last.shutdown(Duration.ZERO));
+            }
+            synchronized (channels) {
+                channels.values().forEach(all::push);
+                channels.clear();
+                server = null;
+            }
         }
         IllegalStateException failure = null;
         for (AutoCloseable each : all) {

@@ -25,6 +25,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -234,6 +235,30 @@ class RackcallExtensionTest {
         assertThat(channels).allMatch(channel -> channel.state() == RpcChannel.State.CLOSED);
         assertThatThrownBy(() -> other.stub(Cart.class))
                 .as("a thread that outlives its test")
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("no test runs");
+    }
+
+    @Test
+    void shouldLeaveNoServerOfRestartsOnSeveralThreads() throws Exception {
+        RackcallExtension other = RackcallExtension.serving(Cart.class, Cart.Basket::new);
+        other.beforeEach(jupiter.context);
+        Path folder = other.folder();
+        int threads = 4;
+        CyclicBarrier begin = new CyclicBarrier(threads);
+        Concurrently.call(threads, _ -> {
+            begin.await(Await.BOUND.toSeconds(), TimeUnit.SECONDS);
+            other.restartServer();
+            return null;
+        });
+        try (Stream<Path> files = Files.walk(folder)) {
+            assertThat(files.filter(file -> file.toString().endsWith(".lock")))
+                    .as("servers")
+                    .hasSize(1);
+        }
+        other.afterEach(jupiter.context);
+        assertThat(Files.exists(folder)).isFalse();
+        assertThatThrownBy(other::restartServer)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("no test runs");
     }

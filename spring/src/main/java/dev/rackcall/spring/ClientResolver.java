@@ -2,8 +2,10 @@ package dev.rackcall.spring;
 
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcService;
+import java.lang.annotation.Annotation;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.annotation.QualifierAnnotationAutowireCandidateResolver;
 import org.springframework.beans.factory.config.BeanDefinitionHolder;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.DependencyDescriptor;
@@ -28,6 +30,22 @@ final class ClientResolver extends ContextAnnotationAutowireCandidateResolver {
         super.setBeanFactory(beans);
         if (others instanceof BeanFactoryAware aware) {
             aware.setBeanFactory(beans);
+        }
+    }
+
+    // Spring changes the context's resolver by these two.
+
+    @Override
+    public void addQualifierType(Class<? extends Annotation> type) {
+        if (others instanceof QualifierAnnotationAutowireCandidateResolver springs) {
+            springs.addQualifierType(type);
+        }
+    }
+
+    @Override
+    public void setValueAnnotationType(Class<? extends Annotation> type) {
+        if (others instanceof QualifierAnnotationAutowireCandidateResolver springs) {
+            springs.setValueAnnotationType(type);
         }
     }
 

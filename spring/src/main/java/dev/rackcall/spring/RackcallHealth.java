@@ -22,8 +22,9 @@ import org.springframework.boot.health.contributor.Health;
 /**
  * Out of service while the server drains or is stopped; down after it has failed, and while a channel finds no server.
  * All channels without a connection try to connect at once, because nothing else may call before this application is
- * healthy. A check waits for all of them together for at most {@link #BOUND}. An attempt that takes longer goes on for
- * at most the channel's connect timeout, and later checks wait for the same attempt. Thread-safe.
+ * healthy. A check waits for all of them together for at most {@link #BOUND}. An attempt that takes longer goes on, and
+ * later checks wait for the same attempt. The channel's connect timeout ends it, or, if the channel finds its servers in
+ * a directory, the timeout of its calls. Thread-safe.
  */
 final class RackcallHealth extends AbstractHealthIndicator {
     /** Shorter than the timeouts of common probes, and so than a channel's connect timeout. */

@@ -12,18 +12,23 @@ import dev.rackcall.testkit.Await;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.CustomAutowireConfigurer;
+import org.springframework.beans.factory.annotation.QualifierAnnotationAutowireCandidateResolver;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.DependencyDescriptor;
 import org.springframework.beans.factory.support.AutowireCandidateResolver;
@@ -229,6 +234,56 @@ class ContextsTest {
                     .isInstanceOf(ClientResolver.class)
                     .isNotSameAs(beans.getAutowireCandidateResolver());
         });
+    }
+
+    /** Tells goods apart, without Spring's {@code @Qualifier}. */
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface Fresh {}
+
+    /** Stands for Spring's {@code @Value}. */
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface Setting {
+        String value();
+    }
+
+    /** Needs what an application's own annotations choose. */
+    static final class Choosing {
+        final String chosen;
+
+        Choosing(@Fresh String good, @Setting("${test.count}") int count) {
+            chosen = count + " " + good;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Goods {
+        @Bean
+        String tin() {
+            return "tin";
+        }
+
+        @Fresh
+        @Bean
+        String milk() {
+            return "milk";
+        }
+    }
+
+    @Test
+    void shouldPassCustomAnnotationsToSpringsOwnResolver() {
+        context(Basket.class, Caller.class, Goods.class)
+                .withPropertyValues("test.count=2")
+                .run(context -> {
+                    DefaultListableBeanFactory beans =
+                            (DefaultListableBeanFactory) context.getAutowireCapableBeanFactory();
+                    CustomAutowireConfigurer qualifiers = new CustomAutowireConfigurer();
+                    qualifiers.setCustomQualifierTypes(Set.of(Fresh.class));
+                    qualifiers.postProcessBeanFactory(beans);
+                    assertThat(beans.getAutowireCandidateResolver()).isInstanceOf(ClientResolver.class);
+                    ((QualifierAnnotationAutowireCandidateResolver) beans.getAutowireCandidateResolver())
+                            .setValueAnnotationType(Setting.class);
+                    assertThat(beans.createBean(Choosing.class).chosen).isEqualTo("2 milk");
+                });
     }
 
     /** Behind a proxy. */

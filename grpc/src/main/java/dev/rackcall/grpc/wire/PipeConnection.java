@@ -81,16 +81,26 @@ public final class PipeConnection {
     /** Why it ends once its frames are sent; null while it goes on. */
     String ending;
 
-    /** A connection between two processes of this host, which share the memory. */
+    /**
+     * A connection between two processes of this host, which share the memory.
+     *
+     * @param socket closed with this connection; if this fails, the caller closes it
+     * @param memory closed with this connection, or if this fails
+     */
     static PipeConnection ofMemory(
             UnixSocket socket, PipeMemory memory, Side side, PeerCredentials peer, PipeLoop loop) {
-        return new PipeConnection(
-                new MemoryPeer(socket, memory, side),
-                memory.memory(),
-                side,
-                Optional.of(peer),
-                "process " + peer.pid() + " of uid " + peer.uid(),
-                loop);
+        try {
+            return new PipeConnection(
+                    new MemoryPeer(socket, memory, side),
+                    memory.memory(),
+                    side,
+                    Optional.of(peer),
+                    "process " + peer.pid() + " of uid " + peer.uid(),
+                    loop);
+        } catch (RuntimeException | Error e) {
+            memory.close();
+            throw e;
+        }
     }
 
     /**
@@ -176,7 +186,7 @@ public final class PipeConnection {
         note.callEnds();
     }
 
-    /** Notes that no more calls begin. */
+    /** Notes that no more calls begin. Without effect once the connection has ended. */
     public void drains() {
         note.drains();
     }

@@ -110,8 +110,15 @@ public final class PipeDial {
                         .asException();
             }
             SharedFile file = answer.adopt(0);
-            if (!PipeHello.isSound(file)) {
-                file.close();
+            boolean sound = false;
+            try {
+                sound = PipeHello.isSound(file);
+            } finally {
+                if (!sound) {
+                    file.close();
+                }
+            }
+            if (!sound) {
                 throw Status.Code.FAILED_PRECONDITION
                         .with("channel %s: the server's memory is %s and may change its length", channel, file)
                         .asException();

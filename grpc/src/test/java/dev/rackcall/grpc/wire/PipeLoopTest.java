@@ -1,10 +1,12 @@
 package dev.rackcall.grpc.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.grpc.wire.PipeLayout.Side;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Usage;
 import java.lang.reflect.Proxy;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -69,6 +71,19 @@ class PipeLoopTest {
             Await.latch(later.closed);
             assertThat(early.called).doesNotContain("start");
             assertThat(early.closed.getCount()).isZero();
+        }
+    }
+
+    @Test
+    void shouldLeaveNoMemoryOfAConnectionThatCannotBeMade() {
+        try (loop) {
+            PipeMemory memory = PipeMemory.create("/test/unmade");
+            assertThat(Usage.descriptors("rackcall-grpc/test/unmade")).isEqualTo(1);
+            // Without credentials of the peer, no connection can be made.
+            assertThatThrownBy(() -> PipeConnection.ofMemory(null, memory, Side.SERVER, null, loop))
+                    .isInstanceOf(NullPointerException.class);
+            assertThat(memory.memory().scope().isAlive()).isFalse();
+            assertThat(Usage.descriptors("rackcall-grpc/test/unmade")).isZero();
         }
     }
 

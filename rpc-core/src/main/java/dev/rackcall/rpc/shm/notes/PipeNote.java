@@ -43,6 +43,8 @@ public final class PipeNote {
 
     private final MemorySegment memory;
     private final long line;
+    /** What this end has written last. Not read from the memory, which the peer can write. Guarded by this note. */
+    private int state;
 
     /**
      * What an end has written, which may be anything.
@@ -99,19 +101,23 @@ public final class PipeNote {
         }
     }
 
-    /** The connection takes no more calls, and ends with the last one. */
+    /** The connection takes no more calls, and ends with the last one. Without effect once it has ended. */
     public void drains() {
-        state(1);
+        raise(1);
     }
 
     /** The connection has ended. Called before its memory is unmapped, which observers may hold for a while. */
     public void ends() {
-        state(2);
+        raise(2);
     }
 
-    private void state(int state) {
+    private synchronized void raise(int next) {
+        if (next <= state) {
+            return;
+        }
+        state = next;
         try {
-            INT.setOpaque(memory, line + STATE, state);
+            INT.setOpaque(memory, line + STATE, next);
         } catch (IllegalStateException e) {
             // As above.
         }

@@ -89,7 +89,7 @@ public final class PipeConnectionMemory implements ObservedConnection {
         // Prefer the client's counts: they give the times that callers see.
         PipeNote.End counting = client.process().isKnown() ? client : server;
         long inFlight = counting.begun() - counting.ended();
-        if (counting.ended() < 0 || inFlight < 0 || inFlight > MOST_IN_FLIGHT) {
+        if (counting.begun() < 0 || counting.ended() < 0 || inFlight < 0 || inFlight > MOST_IN_FLIGHT) {
             throw new InvalidMemoryException(
                     "it counts " + counting.begun() + " calls begun and " + counting.ended() + " ended");
         }

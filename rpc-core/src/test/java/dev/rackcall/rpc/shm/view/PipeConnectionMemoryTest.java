@@ -70,6 +70,7 @@ class PipeConnectionMemoryTest {
                 server.drains();
                 assertThat(observed.read().state()).isEqualTo(ConnectionState.DRAINING);
                 client.ends();
+                client.drains();
                 assertThat(observed.read().state()).isEqualTo(ConnectionState.ENDED);
             }
         }
@@ -102,7 +103,15 @@ class PipeConnectionMemoryTest {
                 assertThatThrownBy(observed::read).hasMessage("it counts 0 calls begun and 7 ended");
                 memory.set(ValueLayout.JAVA_LONG, CLIENT + 24, Long.MAX_VALUE);
                 assertThatThrownBy(observed::read).hasMessageContaining(" and 7 ended");
+                // Their difference overflows to 6.
+                memory.set(ValueLayout.JAVA_LONG, CLIENT + 24, Long.MIN_VALUE + 5);
+                memory.set(ValueLayout.JAVA_LONG, CLIENT + 16, Long.MAX_VALUE);
+                assertThatThrownBy(observed::read).hasMessageContaining(" calls begun and " + Long.MAX_VALUE);
+                memory.set(ValueLayout.JAVA_LONG, CLIENT + 24, -7);
+                memory.set(ValueLayout.JAVA_LONG, CLIENT + 16, -7);
+                assertThatThrownBy(observed::read).hasMessage("it counts -7 calls begun and -7 ended");
                 memory.set(ValueLayout.JAVA_LONG, CLIENT + 24, 7);
+                memory.set(ValueLayout.JAVA_LONG, CLIENT + 16, 7);
                 assertThat(observed.read().inFlight()).isZero();
                 for (int state : new int[] {-1, 3, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
                     memory.set(ValueLayout.JAVA_INT, SERVER + 8, state);
