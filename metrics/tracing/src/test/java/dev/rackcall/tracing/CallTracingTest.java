@@ -17,7 +17,6 @@ import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
-import dev.rackcall.shm.pool.Pool;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.baggage.Baggage;
 import io.opentelemetry.api.baggage.propagation.W3CBaggagePropagator;
@@ -103,11 +102,7 @@ class CallTracingTest {
                 .service(Relay.class, new Relay.Current());
         RpcChannel.Builder calling =
                 RpcChannel.builder("/test/relay").runtimeFolder(folder).interceptor(CallTracing.client(atClient));
-        if (transport.equals("POOL")) {
-            Pool pool = keep(Pool.memfd("tracing", 64 << 20));
-            serving.pool(pool);
-            calling.pool(pool);
-        } else if (!transport.equals("PROCESS")) {
+        if (!transport.equals("PROCESS")) {
             if (transport.equals("TCP_QUEUES")) {
                 useQueues();
             }
@@ -176,7 +171,7 @@ class CallTracingTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"PROCESS", "POOL", "TCP_QUEUES", "TCP", "RDMA"})
+    @ValueSource(strings = {"PROCESS", "TCP_QUEUES", "TCP", "RDMA"})
     void shouldJoinTheSpansOfClientAndServer(String transport) {
         Relay relay = connect(transport);
         Span outer = atClient.getTracer("test").spanBuilder("outer").startSpan();
