@@ -39,8 +39,8 @@ final class LyingServer implements AutoCloseable {
     static final long QUOTA = 1 << 20;
     private static final long SHARED_BYTES = 1 << 20;
     private static final int REQUEST_ID = 11;
-    private static final int REPLY_ID = 12;
-    private static final int SHARED_ID = 13;
+    static final int REPLY_ID = 12;
+    static final int SHARED_ID = 13;
 
     /** What a server says and gives when a client has said hello. */
     static final class Offer {
