@@ -82,7 +82,7 @@ class WrittenScopeTest extends RpcFixture {
         }
     }
 
-    /** Stores that a client must refuse, and why it says that it does. */
+    /** Stores that a client must refuse, and words of the reason that it gives. */
     enum HostileStores {
         BEHIND_THE_FIRST_RUN("outside", at -> store(at.end(0), 1)),
         BEHIND_THE_LAST_RUN("outside", at -> store(at.end(LAST), 1)),
@@ -96,10 +96,11 @@ class WrittenScopeTest extends RpcFixture {
         LEAST_LENGTH("outside", at -> store(at.begin(0), Long.MIN_VALUE, 8)),
         NEGATIVE_LENGTH_BEHIND_THE_END("outside", at -> store(at.end(0) + 8, -8, 8)),
         LARGEST_LENGTH("outside", at -> store(at.begin(0), Long.MAX_VALUE, 8)),
-        LENGTH_THAT_OVERFLOWS_THE_PLACE(
+        LENGTH_THAT_OVERFLOWS_IN_THE_RUN("outside", at -> store(at.end(0) - 8, Long.MAX_VALUE, 8)),
+        LENGTH_THAT_OVERFLOWS_IN_THE_ARENA(
                 "outside", at -> store(at.end(0) - 8, Long.MAX_VALUE - Ref.offset(at.end(0)) + 9, 8)),
         LENGTH_THAT_OVERFLOWS_AN_INT("outside", at -> store(at.begin(0), (1L << Integer.SIZE) + 8, 8)),
-        LENGTH_THAT_OVERFLOWS_THE_OFFSET("outside", at -> store(at.begin(0), Ref.MAX_OFFSET, 8)),
+        LENGTH_OF_THE_LARGEST_ARENA("outside", at -> store(at.begin(0), Ref.MAX_OFFSET, 8)),
         LARGEST_OFFSET("outside", at -> store(at.begin(0) | Ref.MAX_OFFSET, 8)),
         NULL("outside", at -> store(Ref.NULL, 8)),
         REPLY_ARENA("outside", at -> store(at.inArena(LyingServer.REPLY_ID), 8)),
