@@ -20,10 +20,13 @@ import java.net.URI;
 
 /**
  * A process with gRPC over Rackcall. {@code serve CHANNEL [ADDRESS]} prints its addresses and then "serving"; {@code call
- * TARGET} begins a call that never ends, calls in turn until it is killed or a call fails, and prints "calling" after the
+ * TARGET} begins four calls that never end, calls in turn until it is killed or a call fails, and prints "calling" after the
  * first one.
  */
 public final class TopGrpcChild {
+    /** With so many in flight, a few samples suffice for a mean. */
+    static final int HELD = 4;
+
     private static final MethodDescriptor<byte[], byte[]> ECHO = method("Echo");
     private static final MethodDescriptor<byte[], byte[]> HOLD = method("Hold");
 
@@ -84,7 +87,9 @@ public final class TopGrpcChild {
 
     private static void call(ManagedChannel channel) {
         try {
-            ClientCalls.asyncUnaryCall(channel.newCall(HOLD, CallOptions.DEFAULT), new byte[1], new Unheard());
+            for (int i = 0; i < HELD; i++) {
+                ClientCalls.asyncUnaryCall(channel.newCall(HOLD, CallOptions.DEFAULT), new byte[1], new Unheard());
+            }
             ClientCalls.blockingUnaryCall(channel, ECHO, CallOptions.DEFAULT, new byte[8]);
             System.out.println("calling");
             while (true) {

@@ -157,12 +157,23 @@ class ServerDeathTest extends RpcFixture {
         private volatile long failures;
         private volatile long firstFailure;
         private volatile Throwable wrong;
+        /** Shows what has interrupted the thread: nothing should. */
+        private volatile AssertionError interrupted;
+
         private volatile boolean stopping;
 
         Survivor(BusyCaller.Style style) {
             this.style = style;
             calls = new BusyCaller(style, directory, seed);
-            thread = Thread.ofPlatform().daemon().name("survivor-" + style).start(this::run);
+            thread = new Thread(this::run, "survivor-" + style) {
+                @Override
+                public void interrupt() {
+                    interrupted = new AssertionError("interrupted by " + Thread.currentThread());
+                    super.interrupt();
+                }
+            };
+            thread.setDaemon(true);
+            thread.start();
         }
 
         @SuppressWarnings("NonAtomicVolatileUpdate") // only this thread writes
@@ -236,6 +247,9 @@ class ServerDeathTest extends RpcFixture {
 
         private void requireRight() {
             if (wrong != null) {
+                if (interrupted != null) {
+                    wrong.addSuppressed(interrupted);
+                }
                 throw new AssertionError(style + " met what no death explains, seed " + seed, wrong);
             }
         }
