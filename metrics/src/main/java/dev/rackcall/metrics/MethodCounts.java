@@ -25,8 +25,8 @@ final class MethodCounts {
     private static final int MOST_NANOS = 10 * LONG_NANOS;
 
     /**
-     * So many timed calls in a row must show that the average is on the other side of {@link #LONG_NANOS}. If a short phase of long
-     * calls were timed more often than the calls around it, the timer's mean would be too high.
+     * So many timed calls in a row must show that the average is on the other side of {@link #LONG_NANOS}. If a short
+     * phase of long calls were timed more often than the calls around it, the timer's mean would be too high.
      */
     private static final int PERSISTENT = 1_024;
 

@@ -94,17 +94,17 @@ final class StubCalls implements ClientCalls {
 
     @Override
     public ClientCall begin(MethodDescriptor method) {
-        if (!meters.areEnabled()) {
+        CallObserver measured = measured(method);
+        if (measured == CallObserver.NONE) {
             return begin(method, observer);
         }
-        CallObserver measured = measured(method);
         ClientCall call = begin(method, CallMeters.both(observer, measured));
         return measured instanceof ByteObserver bytes ? new CountedCall(call, bytes) : call;
     }
 
     /** A call begins: what observes it for the channel's meters; {@link CallObserver#NONE} if none is enabled. */
     CallObserver measured(MethodDescriptor method) {
-        return meters.begins(method, checked.transport(method));
+        return meters.areEnabled() ? meters.begins(method, checked.transport(method)) : CallObserver.NONE;
     }
 
     private ClientCall begin(MethodDescriptor method, CallObserver told) {

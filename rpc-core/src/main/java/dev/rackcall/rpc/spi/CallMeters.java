@@ -15,14 +15,12 @@ import java.util.function.BiFunction;
 public final class CallMeters {
     private static final LimitedLog LOG = LimitedLog.of(CallMeters.class);
 
-    private static final CallMeter.OfMethod[] NO_METHODS = {};
+    /** No meters. */
+    public static final CallMeters NONE = new CallMeters(List.of(), List.of(), CallMeter::atClient);
 
     private final CallMeter[] meters;
     /** By the method's index, and then in the order of {@link #meters}. */
     private final CallMeter.OfMethod[][] methods;
-
-    /** No meters. */
-    public static final CallMeters NONE = new CallMeters(List.of(), List.of(), CallMeter::atClient);
 
     private CallMeters(
             List<CallMeter> meters,
@@ -72,7 +70,7 @@ public final class CallMeters {
      */
     public CallObserver begins(MethodDescriptor method, Route.Kind transport) {
         CallObserver all = CallObserver.NONE;
-        CallMeter.OfMethod[] ofMethod = methods.length == 0 ? NO_METHODS : methods[method.index()];
+        CallMeter.OfMethod[] ofMethod = methods[method.index()];
         for (int i = 0; i < ofMethod.length; i++) {
             all = both(all, begins(meters[i], ofMethod[i], method, transport));
         }
