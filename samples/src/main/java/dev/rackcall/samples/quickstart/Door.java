@@ -21,7 +21,9 @@ public interface Door {
     }
 
     static void main(String[] args) throws InterruptedException {
-        if (args[0].equals("serve")) {
+        if (args.length == 0) {
+            System.out.println("usage: Door serve | NAME");
+        } else if (args[0].equals("serve")) {
             RpcServer server = RpcServer.builder()
                     .service(Door.class, guest -> "Hello, " + guest.name())
                     .start();
