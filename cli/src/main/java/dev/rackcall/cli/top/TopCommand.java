@@ -18,7 +18,8 @@ import tools.jackson.databind.json.JsonMapper;
         footer = {
             "It reads the connections' memory from outside, as often as 20 times a second. The processes need no setting and"
                     + " notice nothing. It shows the processes that you may look at: yours, or as root all.",
-            "On a terminal it draws once a second until you press q. It looks for new processes every four seconds, and again at"
+            "On a terminal it draws once a second. The key s sorts by the next column (S: by the one before), / filters channels, q"
+                    + " quits. It looks for new processes every four seconds, and again at"
                     + " those without connections every 32 seconds. Elsewhere it prints one second."
         },
         sortOptions = false)
@@ -36,7 +37,8 @@ public final class TopCommand implements Callable<Integer> {
             names = "--sort",
             paramLabel = "COLUMN",
             defaultValue = "rate",
-            description = "Sort connections by rate, mean, memory, server or channel (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Sort connections by rate, mean, p50, p99, memory, arenas, server or channel (default: ${DEFAULT-VALUE}).")
     private TopOrder order = TopOrder.RATE;
 
     @Option(names = "--channel", paramLabel = "TEXT", description = "Show only channels whose names contain TEXT.")
@@ -68,10 +70,19 @@ public final class TopCommand implements Callable<Integer> {
         out.flush();
     }
 
+    private static boolean isLeft(TopPage page, TopScreen screen) {
+        if (page.read(System.in)) {
+            screen.show(page.lines(screen.lines()));
+        }
+        return page.isLeft();
+    }
+
     private void draw(TopWatch watch) throws IOException, InterruptedException {
         try (TopScreen screen = TopScreen.open(spec.commandLine().getOut())) {
-            while (watch.watch(screen::isLeft)) {
-                screen.show(TopTable.lines(watch.report(channel, order), screen.lines()));
+            TopPage page = new TopPage(order, channel);
+            while (watch.watch(() -> isLeft(page, screen))) {
+                page.update(watch);
+                screen.show(page.lines(screen.lines()));
             }
         }
     }

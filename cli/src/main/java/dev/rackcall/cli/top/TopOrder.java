@@ -7,11 +7,21 @@ public enum TopOrder {
     /** The busiest first. */
     RATE(Comparator.comparingDouble(TopReport.ConnectionRow::requestsPerSecond).reversed()),
     /** The slowest first. */
-    MEAN(Comparator.comparingDouble(
-                    (TopReport.ConnectionRow each) -> each.meanMicros().orElse(0.0))
+    MEAN(Comparator.comparingDouble((TopReport.ConnectionRow each) ->
+                    each.meanMicros().orElse(each.leastMeanSeconds().orElse(0) * 1e6))
+            .reversed()),
+    /** The highest median first. */
+    P50(Comparator.comparingDouble(
+                    (TopReport.ConnectionRow each) -> each.p50Micros().orElse(0.0))
+            .reversed()),
+    /** The highest 99th percentile first. */
+    P99(Comparator.comparingDouble(
+                    (TopReport.ConnectionRow each) -> each.p99Micros().orElse(0.0))
             .reversed()),
     /** Those with the most memory first. */
     MEMORY(Comparator.comparingLong(TopReport.ConnectionRow::memoryBytes).reversed()),
+    /** Those whose arenas have taken the most bytes first. */
+    ARENAS(Comparator.comparingLong(TopReport.ConnectionRow::arenaBytes).reversed()),
     /** By their servers' pids. */
     SERVER(Comparator.comparingInt(each -> each.serverPid().orElse(Integer.MAX_VALUE))),
     /** By name. */

@@ -18,6 +18,12 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
     /** The transport of gRPC connections over RDMA or TCP. */
     public static final String GRPC_REMOTE = "GRPC_REMOTE";
 
+    /** The same, with its connections in that order. */
+    TopReport sorted(TopOrder order) {
+        return new TopReport(
+                processes, connections.stream().sorted(order.comparator()).toList(), notReadable);
+    }
+
     /**
      * A process at an end of a connection.
      *
@@ -110,12 +116,27 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
             return transport.equals(GRPC) || transport.equals(GRPC_REMOTE);
         }
 
+        /**
+         * A lower bound of the mean time of requests that are in flight for a second in which the client sends none: by
+         * Little's law, their number divided by a rate below one a second. Empty if there is a mean, or nothing in flight.
+         */
+        OptionalDouble leastMeanSeconds() {
+            boolean stays = meanMicros.isEmpty() && requestsPerSecond <= 0 && inFlight > 0;
+            return stays ? OptionalDouble.of(inFlight) : OptionalDouble.empty();
+        }
+
+        /** What all arenas have taken; 0 if no arena is known. */
+        long arenaBytes() {
+            return arenas().mapToLong(ArenaUse::takenBytes).sum();
+        }
+
         /** The largest part that an arena has taken of its quota, in percent; empty if no arena is known. */
         OptionalDouble arenaPercent() {
-            return Stream.of(requestArena, replyArena, sharedArena)
-                    .flatMap(Optional::stream)
-                    .mapToDouble(ArenaUse::percent)
-                    .max();
+            return arenas().mapToDouble(ArenaUse::percent).max();
+        }
+
+        private Stream<ArenaUse> arenas() {
+            return Stream.of(requestArena, replyArena, sharedArena).flatMap(Optional::stream);
         }
     }
 

@@ -63,21 +63,6 @@ final class TopScreen implements AutoCloseable {
         out.flush();
     }
 
-    /** Whether q was pressed. */
-    boolean isLeft() {
-        try {
-            while (System.in.available() > 0) {
-                int key = System.in.read();
-                if (key == 'q' || key == 'Q') {
-                    return true;
-                }
-            }
-            return false;
-        } catch (IOException e) {
-            return true;
-        }
-    }
-
     private void restore() {
         out.print(END);
         out.flush();
@@ -92,7 +77,7 @@ final class TopScreen implements AutoCloseable {
         restore();
     }
 
-    /** What stty prints for the terminal at standard input; nothing if it fails. Then q needs an Enter. */
+    /** What stty prints for the terminal at standard input; nothing if it fails. Then keys need an Enter. */
     private static String stty(String... arguments) {
         try {
             ProcessBuilder builder = new ProcessBuilder("stty")

@@ -10,7 +10,7 @@ import java.util.Optional;
 final class TopTable {
     /** A row, once the width of the column of channels is filled in. */
     private static final String CONNECTION =
-            "%%7s %%7s  %%-%ds %%12s %%10s %%10s %%10s %%9s %%6s %%9s %%9s %%8s %%9s %%8s  %%-11s %%10s %%6s";
+            "%%7s %%7s  %%-%ds %%12s %%10s %%10s %%10s %%9s %%6s %%9s %%9s %%8s %%9s %%8s  %%-11s %%10s %%10s %%6s";
 
     private static final String PROCESS = "%9s %12s %12s %7s %6s %10s  %s";
 
@@ -66,7 +66,8 @@ final class TopTable {
                     "POLLING",
                     "STATE",
                     "MEMORY",
-                    "ARENA"));
+                    "ARENAS",
+                    "FULL"));
             add(
                     lines,
                     report.connections().stream().map(row -> line(form, row)).toList(),
@@ -110,7 +111,7 @@ final class TopTable {
                 pid(row.clientPid()),
                 row.channel(),
                 format("%,.0f", row.requestsPerSecond()),
-                micros(row.meanMicros()),
+                mean(row),
                 micros(row.p50Micros()),
                 micros(row.p99Micros()),
                 format("%.1f", row.inFlight()),
@@ -122,6 +123,7 @@ final class TopTable {
                 told(row, row.serverPolls() ? "yes" : "no"),
                 row.state(),
                 ByteSize.describe(row.memoryBytes()),
+                row.arenaPercent().isPresent() ? ByteSize.describe(row.arenaBytes()) : "-",
                 row.arenaPercent().isPresent()
                         ? format("%.0f%%", row.arenaPercent().getAsDouble())
                         : "-");
@@ -142,6 +144,13 @@ final class TopTable {
                 row.calls(),
                 ByteSize.describe(row.memoryBytes()),
                 row.name());
+    }
+
+    /** A lower bound in seconds where requests are in flight and the client sends none. */
+    private static String mean(TopReport.ConnectionRow row) {
+        return row.leastMeanSeconds().isPresent()
+                ? format(">%.1f s", row.leastMeanSeconds().getAsDouble())
+                : micros(row.meanMicros());
     }
 
     private static String micros(Optional<Double> time) {

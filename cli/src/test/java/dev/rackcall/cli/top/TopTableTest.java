@@ -13,6 +13,70 @@ import org.junit.jupiter.api.Test;
 class TopTableTest {
     private static final int ROWS = 23;
 
+    private static ConnectionRow row(
+            String channel, double rate, Optional<Double> mean, double inFlight, long arenaBytes) {
+        return new ConnectionRow(
+                "1-1",
+                channel,
+                Optional.of(1000),
+                Optional.of(1001),
+                List.of(1000, 1001),
+                "GRPC",
+                "open",
+                rate,
+                42,
+                mean,
+                mean.map(micros -> 100 - micros),
+                mean.map(micros -> 200 - micros),
+                inFlight,
+                64,
+                0,
+                true,
+                new TopReport.WaitRates(1, 2, 3, 4),
+                4096,
+                Optional.of(new TopReport.ArenaUse(arenaBytes, 1 << 20)),
+                Optional.empty(),
+                Optional.of(new TopReport.ArenaUse(0, 1 << 20)),
+                Optional.empty());
+    }
+
+    private static List<String> channels(TopOrder order, ConnectionRow... rows) {
+        return new TopReport(List.of(), List.of(rows), 0)
+                .sorted(order).connections().stream()
+                        .map(ConnectionRow::channel)
+                        .toList();
+    }
+
+    @Test
+    void shouldSortByPercentilesAndArenas() {
+        ConnectionRow fast = row("/fast", 9, Optional.of(1.0), 1, 10);
+        ConnectionRow slow = row("/slow", 8, Optional.of(9.0), 1, 30);
+        ConnectionRow open = row("/open", 0, Optional.empty(), 4, 20);
+
+        assertThat(channels(TopOrder.RATE, open, slow, fast)).containsExactly("/fast", "/slow", "/open");
+        assertThat(channels(TopOrder.MEAN, fast, slow, open)).containsExactly("/open", "/slow", "/fast");
+        assertThat(channels(TopOrder.P50, open, slow, fast)).containsExactly("/fast", "/slow", "/open");
+        assertThat(channels(TopOrder.P99, open, slow, fast)).containsExactly("/fast", "/slow", "/open");
+        assertThat(channels(TopOrder.ARENAS, fast, open, slow)).containsExactly("/slow", "/open", "/fast");
+    }
+
+    /** Four open streams, say. */
+    @Test
+    void shouldShowThatRequestsInFlightTakeLongerThanASecond() {
+        TopReport report = new TopReport(
+                List.of(),
+                List.of(
+                        row("/streams", 0, Optional.empty(), 4, 0),
+                        row("/rare", 10, Optional.empty(), 0.1, 0),
+                        row("/idle", 0, Optional.empty(), 0, 0)),
+                0);
+
+        assertThat(TopTable.lines(report, ROWS))
+                .anyMatch(line -> line.matches(".* /streams +0 +>4[.]0 s +- +- +4[.]0 .*"))
+                .anyMatch(line -> line.matches(".* /rare +10 +- +- +- +0[.]1 .*"))
+                .anyMatch(line -> line.matches(".* /idle +0 +- +- +- +0[.]0 .*"));
+    }
+
     private static TopReport report(int connections, int processes) {
         return new TopReport(
                 IntStream.range(0, processes)
@@ -55,7 +119,8 @@ class TopTableTest {
                 .noneMatch(line -> line.endsWith("process5;"))
                 .contains("... and 45 more processes")
                 .anyMatch(line -> line.contains("/shop/number10;"))
-                .anyMatch(line -> line.matches(" +1000 +1001  /shop/number0; .* 1 +2 +3 +4 +yes +open +4 KiB +50%"))
+                .anyMatch(line ->
+                        line.matches(" +1000 +1001  /shop/number0; .* 1 +2 +3 +4 +yes +open +4 KiB +2 bytes +50%"))
                 .noneMatch(line -> line.contains("/shop/number11;"))
                 .contains("... and 89 more connections");
     }
