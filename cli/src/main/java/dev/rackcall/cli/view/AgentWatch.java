@@ -115,6 +115,13 @@ final class AgentWatch implements ViewSampler.Watch {
                 .noneMatch(node -> node.hasEnded() && node.row().pid() == pid);
     }
 
+    /** A connection that ended stays in the list for a while, if that has room. */
+    @Override
+    public boolean isLeftOut(String id) {
+        return last.leftOut() > 0
+                && last.connections().stream().noneMatch(edge -> edge.row().id().equals(id));
+    }
+
     @Override
     public int leftOut() {
         return last.leftOut();

@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
+import java.util.function.Predicate;
 
 /**
  * The last minutes of a host's connections. It keeps those that ended for a while, because a server that died is what
@@ -96,6 +97,11 @@ final class ViewHistory {
                 traces.values().stream()
                         .map(trace -> trace.edge(nanos, explainOptions))
                         .toList());
+    }
+
+    /** Shows those connections no more: they may live, so they must not be shown as closed. */
+    void forget(Predicate<String> isLeftOut) {
+        traces.entrySet().removeIf(each -> each.getValue().goneNanos.isEmpty() && isLeftOut.test(each.getKey()));
     }
 
     /** The processes that hold memory now, and those at the ends of connections that are still shown. */

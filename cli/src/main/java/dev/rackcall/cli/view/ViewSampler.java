@@ -38,6 +38,11 @@ final class ViewSampler implements AutoCloseable {
 
         boolean isAlive(int pid);
 
+        /** Whether a connection that was in an earlier report may be left out of this one. */
+        default boolean isLeftOut(String id) {
+            return false;
+        }
+
         /** Connections that are not in the report because there are too many. */
         default int leftOut() {
             return 0;
@@ -207,6 +212,7 @@ final class ViewSampler implements AutoCloseable {
         TopReport report = watch.report();
         lock.lock();
         try {
+            history.forget(watch::isLeftOut);
             state = history.add(
                             state.sequence() + 1, System.currentTimeMillis(), System.nanoTime(), report, watch::isAlive)
                     .leavingOut(watch.leftOut());

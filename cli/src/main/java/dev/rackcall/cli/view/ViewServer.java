@@ -123,7 +123,7 @@ final class ViewServer implements AutoCloseable {
             case "state" -> state(query);
             case "history" -> PageAnswer.json(JSON.writeValueAsBytes(sampler.series()));
             case "rack" -> PageAnswer.json(JSON.writeValueAsBytes(rack.report()));
-            case "hosts" -> PageAnswer.json(JSON.writeValueAsBytes(rack.hosts()));
+            case "hosts" -> hosts(query);
             case "hosts-history" -> PageAnswer.json(JSON.writeValueAsBytes(rack.series()));
             case "explain" -> explanation(query);
             default -> files.find(name.get()).orElseGet(() -> PageAnswer.refusal(404, "There is no such page."));
@@ -144,6 +144,17 @@ final class ViewServer implements AutoCloseable {
             return PageAnswer.refusal(400, "Ask for state?after=N.");
         }
         return PageAnswer.json(JSON.writeValueAsBytes(sampler.awaitAfter(Long.parseLong(after.group(1)))));
+    }
+
+    /** What other hosts have told; {@code null} if the page has it. */
+    private PageAnswer hosts(String query) {
+        List<RackView.OtherHost> hosts = rack.hosts();
+        String version = String.valueOf(hosts.stream()
+                .map(host -> List.of(host.key(), host.state().sequence(), host.isOld()))
+                .toList()
+                .hashCode());
+        Optional<List<RackView.OtherHost>> news = Optional.of(hosts).filter(_ -> !query.equals("after=" + version));
+        return PageAnswer.json(JSON.writeValueAsBytes(news)).with("Version", version);
     }
 
     private PageAnswer explanation(String query) {

@@ -8,6 +8,8 @@ const WIDE = 640;
 const PAD = 14;
 const FRAME = 16;
 const FRAME_TITLE = 22;
+/** The width of a wide letter there. */
+const TITLE_LETTER = 7.2;
 const BOX = { width: 176, height: 66, gap: 26, letters: 20 };
 const COLUMN_GAP = { least: 210, most: 400 };
 /** Between curves at a box: those that arrive have labels. */
@@ -327,7 +329,8 @@ export class Graph {
     const right = Math.max(...own.map((box) => box.x + box.width)) + margin;
     const y = Math.min(...own.map((box) => box.y)) - margin - FRAME_TITLE + 4;
     const title = svg('text', { x: x + 12, y: y + 18, class: 'host' });
-    title.textContent = `host ${cut(name, 40)}${isSilent ? ': no answer' : isOld ? ': old' : ''}`;
+    const state = isSilent ? ': no answer' : isOld ? ': old' : '';
+    title.textContent = `host ${cut(name, Math.floor((right - x - 24) / TITLE_LETTER) - 'host '.length - state.length)}${state}`;
     return svg('g', { class: isSilent ? 'frame bad' : 'frame' }, svg('rect', { x, y, width: right - x, height: layout.frames.get(key) + margin - y, rx: 14 }), title);
   }
 

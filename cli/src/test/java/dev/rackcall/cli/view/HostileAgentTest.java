@@ -172,6 +172,34 @@ class HostileAgentTest {
         watch.close();
     }
 
+    /** With more connections than an agent may tell, one that is missing may live. */
+    @Test
+    void shouldNotTakeAConnectionThatIsLeftOutForClosed() throws Exception {
+        ConnectionRow other = Rows.connection(8, "/shop/stock", 3, 4);
+        ViewHistory history = new ViewHistory("a", "", _ -> Optional.empty());
+        AgentWatch watch = watch();
+        assertThat(shown(history, watch, of(ROW, other))).containsExactly("/shop/cart open", "/shop/stock open");
+        assertThat(shown(history, watch, state(2, List.of(), other).leavingOut(1)))
+                .containsExactly("/shop/stock open");
+        assertThat(shown(history, watch, state(3, List.of(), ROW, other).leavingOut(1)))
+                .containsExactly("/shop/cart open", "/shop/stock open");
+        assertThat(shown(history, watch, state(4, List.of(), other)))
+                .containsExactly("/shop/stock open", "/shop/cart closed");
+        assertThat(shown(history, watch, state(5, List.of(), other).leavingOut(1)))
+                .as("it was told to be closed")
+                .containsExactly("/shop/stock open", "/shop/cart closed");
+        watch.close();
+    }
+
+    private List<String> shown(ViewHistory history, AgentWatch watch, ViewState told) throws Exception {
+        answers = _ -> Optional.of(told);
+        assertThat(watch.watch(() -> false)).isTrue();
+        history.forget(watch::isLeftOut);
+        return history.add(told.sequence(), 1, 1, watch.report(), watch::isAlive).connections().stream()
+                .map(edge -> edge.row().channel() + " " + edge.row().state())
+                .toList();
+    }
+
     @Test
     void shouldShowOtherHostsWhileAnAgentIsSilent() throws InterruptedException {
         answers = _ -> {

@@ -380,6 +380,33 @@ class ViewPageTest {
         browser.await("document.querySelector('#hosts tbody tr').textContent === 'alive211,000'");
     }
 
+    @Test
+    void shouldCutLongNamesOfHosts() {
+        String host = "rack17-shelf3-" + "node".repeat(40) + ".example.com";
+        TopReport report = Rows.report(Rows.connection(7, own("cart"), 1, 1));
+        others = List.of(new RackView.OtherHost(
+                "a-1",
+                new ViewHistory(host, " --host " + host, _ -> Optional.empty()).add(1, 2, 3, report, _ -> true),
+                false));
+        rack = Optional.of(RackReport.of(
+                List.of(
+                        new RackReport.RackServer(host, false, own("cart"), "a", List.of("TCP"), 3),
+                        new RackReport.RackServer(host + "2", false, own("cart"), "b", List.of("TCP"), 3)),
+                List.of()));
+        show();
+        browser.await("document.querySelector('#hosts tbody tr')?.textContent.startsWith('rack17')");
+        browser.await(row(own("cart")));
+        browser.evaluate(row(own("cart")) + ".click()");
+        for (int width : List.of(1600, 400)) {
+            browser.look(width, 900, "light");
+            assertFits(width);
+            browser.await("(frame => frame && frame.querySelector('.host').getBBox().width"
+                    + " <= frame.querySelector('rect').getBBox().width - 12)(document.querySelector('#graph .frame'))");
+            browser.await("document.querySelector('#graph svg').getBoundingClientRect().width <= " + width);
+        }
+        assertQuiet();
+    }
+
     /** What was told before the page was closed is not live when it is opened again. */
     @Test
     void shouldShowOldNumbersOfAnotherHostAsOld() {
@@ -476,8 +503,14 @@ class ViewPageTest {
                 String states = "[...document.querySelectorAll('#connections tbody td.state')].map(each =>"
                         + " each.textContent).sort().join()";
                 browser.await(states + " === 'no news,open'");
+                browser.evaluate("window.red = 0; { const look = () => " + states + " === 'no news,server gone'"
+                        + " ? window.red = Date.now() : setTimeout(look, 10); look(); } 0");
+                killed = System.currentTimeMillis();
                 stock.kill();
-                browser.await(states + " === 'no news,server gone'");
+                browser.await("window.red");
+                System.out.printf(
+                        "ViewPageTest: the death of another host's server was red after %d ms%n",
+                        browser.evaluate("window.red").asLong() - killed);
                 assertQuiet();
             }
         }

@@ -211,9 +211,20 @@ class ViewServerTest {
         assertThat(json(ask("GET", "hosts")).size()).isZero();
         others = List.of(new RackView.OtherHost(
                 "a-1", new ViewHistory("a", "", _ -> Optional.empty()).failed(3, 4, "gone"), false));
-        JsonNode other = json(ask("GET", "hosts")).get(0);
+        HttpResponse<String> answer = ask("GET", "hosts?after=");
+        String version = answer.headers().firstValue("Version").orElseThrow();
+        assertThat(json(ask("GET", "hosts?after=" + version)).isNull())
+                .as("the same once more")
+                .isTrue();
+        JsonNode other = json(answer).get(0);
         assertThat(other.get("key").asString()).isEqualTo("a-1");
         assertThat(other.get("state").get("problem").asString()).isEqualTo("gone");
+        others = List.of(new RackView.OtherHost("a-1", others.getFirst().state(), true));
+        assertThat(json(ask("GET", "hosts?after=" + version))
+                        .get(0)
+                        .get("isOld")
+                        .asBoolean())
+                .isTrue();
         assertThat(json(ask("GET", "hosts-history")).get("a-1").get("times").size())
                 .isZero();
     }
