@@ -13,10 +13,18 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Checks what a container, or another control group or filter, takes from this process: processors, their time, system calls. */
 final class ContainerChecks {
+    /** Docker has its default profile inside its program only. */
+    private static final String DOCKERS_PROFILE =
+            "https://raw.githubusercontent.com/moby/profiles/main/seccomp/default.json";
+
+    private static final String PODMANS_PROFILE = "/usr/share/containers/seccomp.json";
+
+    private static final String PATCH = "'{\"spec\":{\"template\":{\"spec\":{\"securityContext\":{\"seccompProfile\":"
+            + "{\"type\":\"Localhost\",\"localhostProfile\":\"rackcall-seccomp.json\"}}}}}}'";
+
     private final HostFiles host;
     private final HostTrials trials;
     private final ControlGroupFiles groups;
@@ -30,7 +38,7 @@ final class ContainerChecks {
     }
 
     List<Finding> findings() {
-        return Stream.concat(Stream.of(cpuset(), quota()), seccomp().stream()).toList();
+        return List.of(cpuset(), quota(), seccomp());
     }
 
     // ---- processors
@@ -192,45 +200,59 @@ final class ContainerChecks {
      * A filter hides a system call (ENOSYS) or refuses it (EPERM), so its effect shows in a trial only. Kernels before
      * 5.19 cannot do what Rackcall does with userfaultfd, those before 5.11 have no epoll_pwait2.
      */
-    private List<Finding> seccomp() {
+    private Finding seccomp() {
         String mode = host.line("/proc/self/status", "Seccomp:").orElse("0");
         if (mode.equals("0")) {
-            return List.of(Finding.ok("seccomp", "No filter of system calls restricts this process."));
+            return Finding.ok("seccomp", "No filter of system calls restricts this process.");
         }
         KernelVersion kernel = KernelVersion.of(host);
         OptionalInt errno = trials.userfaultfdErrno();
         boolean isHidden = errno.isPresent() && (errno.getAsInt() == Errno.EPERM || errno.getAsInt() == Errno.ENOSYS);
-        List<Finding> refused = new ArrayList<>();
+        List<String> calls = new ArrayList<>();
+        List<String> effects = new ArrayList<>();
         if (isHidden && kernel.isAtLeast(5, 19)) {
-            refused.add(refusal("userfaultfd", "sealed calls are sent as snapshots"));
+            calls.add("userfaultfd");
+            effects.add("sealed calls are sent as snapshots");
         }
         if (kernel.isAtLeast(5, 11) && lacksNanosecondWaits()) {
-            refused.add(refusal("epoll_pwait2", "waits last whole milliseconds"));
+            calls.add("epoll_pwait2");
+            effects.add("waits last whole milliseconds");
         }
         // Many settings of systemd install filters that refuse other calls.
-        return refused.isEmpty()
-                ? List.of(Finding.ok(
-                        "seccomp", "A filter restricts this process, but the trials found no call that it refuses."))
-                : refused;
+        return calls.isEmpty()
+                ? Finding.ok(
+                        "seccomp", "A filter restricts this process, but the trials found no call that it refuses.")
+                : Finding.note(
+                        "seccomp",
+                        "A filter refuses " + String.join(" and ", calls) + ", so " + String.join(" and ", effects)
+                                + ". " + allowance(calls));
     }
 
-    private Finding refusal(String call, String effect) {
-        return Finding.note("seccomp", "A filter refuses " + call + ", so " + effect + ". " + allowance(call));
-    }
-
-    private String allowance(String call) {
+    private String allowance(List<String> calls) {
         return switch (engine) {
-            case DOCKER, PODMAN ->
-                "To allow it: " + engine.command()
-                        + " run --security-opt seccomp=PROFILE.json, the default profile with " + call + " added";
+            case DOCKER ->
+                "To allow that: " + profile("curl -fsSL " + DOCKERS_PROFILE + " | ", calls, "")
+                        + " && docker run --security-opt seccomp=rackcall-seccomp.json IMAGE";
+            case PODMAN ->
+                "To allow that: " + profile("", calls, " " + PODMANS_PROFILE)
+                        + " && podman run --security-opt seccomp=rackcall-seccomp.json IMAGE";
             case KUBERNETES ->
-                "To allow it: securityContext.seccompProfile of type Localhost, with a profile that adds " + call
-                        + " to the default one";
+                "To allow that, on each node: " + profile("curl -fsSL " + DOCKERS_PROFILE + " | ", calls, "")
+                        + " && sudo install -D -m 644 rackcall-seccomp.json /var/lib/kubelet/seccomp/rackcall-seccomp.json;"
+                        + " then kubectl patch deployment NAME --patch " + PATCH;
             case NONE ->
                 groups.unit()
                         .map(ContainerChecks::allowance)
-                        .orElse("To allow it: add " + call + " to the filter of the program that started this process");
+                        .orElse("To allow that: add " + String.join(" and ", calls)
+                                + " to the filter of the program that started this process");
         };
+    }
+
+    /** The command that adds the calls to a default profile. */
+    private static String profile(String before, List<String> calls, String source) {
+        String names = calls.stream().map(call -> '"' + call + '"').collect(Collectors.joining(", "));
+        return before + "jq '.syscalls += [{names: [" + names + "], action: \"SCMP_ACT_ALLOW\"}]'" + source
+                + " > rackcall-seccomp.json";
     }
 
     /** In a unit without a list, the line makes one: the service dies of SIGSYS at the first call that is not in it. */
