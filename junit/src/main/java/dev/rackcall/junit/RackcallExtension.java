@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -150,6 +151,20 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
             loseServer();
             server = start();
         }
+    }
+
+    /**
+     * Closes the channels of this test at once. To the server it is as if the client's process had ended: handlers whose
+     * calls are in flight see the cancellation, and their streams end. Those calls, and later ones of the present stubs,
+     * end with CANCELLED. {@link #channel} and {@link #stub} then open new channels. Any thread of the test may do it.
+     */
+    public void loseClient() {
+        List<RpcChannel> lost;
+        synchronized (channels) {
+            lost = List.copyOf(channels.values());
+            channels.clear();
+        }
+        lost.forEach(RpcChannel::close);
     }
 
     private RpcServer running() {
