@@ -2,7 +2,6 @@ package dev.rackcall.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.spring.shop.server.Basket;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.nio.file.Path;

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import dev.rackcall.metrics.CallMetrics;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.ServerInterceptor;
-import dev.rackcall.spring.shop.Cart;
-import dev.rackcall.spring.shop.server.Basket;
 import dev.rackcall.testkit.Await;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
@@ -65,11 +63,6 @@ class ContextsTest {
     static class Stub implements Cart {
         @Override
         public int put(String good) {
-            return 0;
-        }
-
-        @Override
-        public int checkOut() {
             return 0;
         }
     }

@@ -1,8 +1,6 @@
 package dev.rackcall.spring;
 
 import dev.rackcall.rpc.RpcServer;
-import dev.rackcall.spring.shop.Cart;
-import dev.rackcall.spring.shop.server.Basket;
 import java.io.IOException;
 import java.nio.file.Path;
 

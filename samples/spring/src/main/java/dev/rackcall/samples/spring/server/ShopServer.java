@@ -1,4 +1,4 @@
-package dev.rackcall.spring.shop.server;
+package dev.rackcall.samples.spring.server;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;

@@ -1,8 +1,8 @@
-package dev.rackcall.spring.shop.client;
+package dev.rackcall.samples.spring.client;
 
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.samples.spring.Cart;
 import dev.rackcall.spring.RpcClient;
-import dev.rackcall.spring.shop.Cart;
 import org.springframework.stereotype.Component;
 
 /** Gets its stub, and the channel, in its constructor, and another stub in a field. */

@@ -1,8 +1,8 @@
-package dev.rackcall.spring.shop.server;
+package dev.rackcall.samples.spring.server;
 
 import dev.rackcall.rpc.Status;
+import dev.rackcall.samples.spring.Cart;
 import dev.rackcall.spring.RpcHandler;
-import dev.rackcall.spring.shop.Cart;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

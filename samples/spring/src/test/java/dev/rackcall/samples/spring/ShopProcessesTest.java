@@ -1,4 +1,4 @@
-package dev.rackcall.spring;
+package dev.rackcall.samples.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -31,7 +31,8 @@ class ShopProcessesTest {
                         "--rackcall.client.timeout=10m",
                         "--spring.lifecycle.timeout-per-shutdown-phase=11m",
                         "--spring.threads.virtual.enabled=true",
-                        "--spring.main.banner-mode=off")
+                        "--spring.main.banner-mode=off",
+                        "--logging.level.root=error")
                 .start();
     }
 

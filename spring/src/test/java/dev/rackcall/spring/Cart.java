@@ -1,14 +1,11 @@
-package dev.rackcall.spring.shop;
+package dev.rackcall.spring;
 
 import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
 
-/** What both applications know. */
+/** What the contexts of the tests serve and call. */
 @RpcService("/shop/cart")
-public interface Cart {
+interface Cart {
     @Rpc
     int put(String good);
-
-    @Rpc
-    int checkOut();
 }

@@ -1,9 +1,8 @@
-package dev.rackcall.spring;
+package dev.rackcall.samples.spring;
 
 import dev.rackcall.rpc.RpcException;
-import dev.rackcall.spring.shop.Cart;
-import dev.rackcall.spring.shop.client.Checkout;
-import dev.rackcall.spring.shop.client.ShopClient;
+import dev.rackcall.samples.spring.client.Checkout;
+import dev.rackcall.samples.spring.client.ShopClient;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -1,7 +1,7 @@
-package dev.rackcall.spring;
+package dev.rackcall.samples.spring;
 
-import dev.rackcall.spring.shop.server.Basket;
-import dev.rackcall.spring.shop.server.ShopServer;
+import dev.rackcall.samples.spring.server.Basket;
+import dev.rackcall.samples.spring.server.ShopServer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

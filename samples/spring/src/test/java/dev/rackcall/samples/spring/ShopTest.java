@@ -1,4 +1,4 @@
-package dev.rackcall.spring;
+package dev.rackcall.samples.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,11 +6,11 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.spring.shop.Cart;
-import dev.rackcall.spring.shop.client.Checkout;
-import dev.rackcall.spring.shop.client.ShopClient;
-import dev.rackcall.spring.shop.server.Basket;
-import dev.rackcall.spring.shop.server.ShopServer;
+import dev.rackcall.samples.spring.client.Checkout;
+import dev.rackcall.samples.spring.client.ShopClient;
+import dev.rackcall.samples.spring.server.Basket;
+import dev.rackcall.samples.spring.server.ShopServer;
+import dev.rackcall.spring.RpcServerLifecycle;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -19,7 +19,6 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.IntSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,7 +30,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** Starts two applications, one that serves and one that calls. */
-class RackcallStarterTest {
+class ShopTest {
     @TempDir
     private Path folder;
 
@@ -42,7 +41,10 @@ class RackcallStarterTest {
         return SpringApplication.run(
                 application,
                 Stream.concat(
-                                Stream.of("--rackcall.runtime-folder=" + folder, "--spring.main.banner-mode=off"),
+                                Stream.of(
+                                        "--rackcall.runtime-folder=" + folder,
+                                        "--spring.main.banner-mode=off",
+                                        "--logging.level.root=error"),
                                 Stream.of(properties))
                         .toArray(String[]::new));
     }
@@ -78,7 +80,7 @@ class RackcallStarterTest {
 
     /** A call that runs until the basket is paid. */
     private CompletableFuture<Integer> begin() {
-        CompletableFuture<Integer> call = Concurrently.start(client.getBean(IntSupplier.class)::getAsInt);
+        CompletableFuture<Integer> call = Concurrently.start(client.getBean(Checkout.class).cart::checkOut);
         Await.equal("calls in the handler", 1, server.getBean(Basket.class).checkingOut::get);
         return call;
     }
@@ -119,6 +121,12 @@ class RackcallStarterTest {
     }
 
     @Test
+    void shouldPutTheArgumentsIntoTheCart() {
+        run(ShopClient.class, "tea", "milk").close();
+        assertThat(client.getBean(Checkout.class).cart.put("bread")).isEqualTo(3);
+    }
+
+    @Test
     void shouldLetACallEndThatIsInFlightWhenTheContextCloses() {
         CompletableFuture<Integer> call = begin();
         RpcServer running = server.getBean(RpcServerLifecycle.class).server().orElseThrow();
@@ -149,7 +157,7 @@ class RackcallStarterTest {
         server.close();
         server = run(ShopServer.class, "--rackcall.server.drain=0s");
         CompletableFuture<Status.Code> call =
-                Concurrently.start(() -> fails(client.getBean(IntSupplier.class)::getAsInt));
+                Concurrently.start(() -> fails(client.getBean(Checkout.class).cart::checkOut));
         Basket basket = server.getBean(Basket.class);
         Await.equal("calls in the handler", 1, basket.checkingOut::get);
         server.close();
