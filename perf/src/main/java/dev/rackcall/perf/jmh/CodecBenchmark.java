@@ -21,8 +21,8 @@ import org.openjdk.jmh.annotations.TearDown;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class CodecBenchmark {
-    private static final String TEXT = "sixteen letters.";
-    private static final long ROOM = 64;
+    static final String TEXT = "sixteen letters.";
+    static final long ROOM = 64;
 
     /** Bytes of the array. */
     @Param({"64", "4096"})

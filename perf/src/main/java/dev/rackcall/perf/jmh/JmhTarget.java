@@ -44,7 +44,12 @@ public final class JmhTarget {
                 .addProfiler(GCProfiler.class)
                 .jvmArgs(MeasuredProcess.measuringFlags().toArray(String[]::new))
                 // JMH looks at the layout of its own classes, and the JVM would warn in each process.
-                .jvmArgsAppend("--sun-misc-unsafe-memory-access=allow")
+                .jvmArgsAppend(
+                        "--sun-misc-unsafe-memory-access=allow",
+                        // What Chronicle Bytes needs.
+                        "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
+                        "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
+                        "--add-opens=java.base/java.lang.reflect=ALL-UNNAMED")
                 .shouldFailOnError(true)
                 .verbosity(VerboseMode.SILENT);
         try {

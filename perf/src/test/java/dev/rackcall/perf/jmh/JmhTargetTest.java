@@ -21,6 +21,19 @@ class JmhTargetTest {
         });
     }
 
+    /** It checks that it writes the same bytes. */
+    @Test
+    void shouldRunThePeerWithItsFlags() {
+        List<Micro> results = JmhTarget.run(".*ChronicleBenchmark.*", 50_000_000);
+        assertThat(results)
+                .extracting(Micro::name)
+                .containsExactlyInAnyOrder(
+                        "ChronicleBenchmark.write[bytes=64]",
+                        "ChronicleBenchmark.write[bytes=4096]",
+                        "ChronicleBenchmark.read[bytes=64]",
+                        "ChronicleBenchmark.read[bytes=4096]");
+    }
+
     @Test
     void shouldSayThatNoBenchmarkHasThatName() {
         assertThatThrownBy(() -> JmhTarget.run("carrier-pigeon", 50_000_000))
