@@ -40,6 +40,7 @@ final class Subjects {
                             RackcallCall.unpinned("rackcall-noop-unpinned", NUMBER, Long.BYTES),
                             RackcallCall.unpinned("rackcall-value-64-unpinned", VALUE, 64),
                             RackcallCall.subject("rackcall-value-4096", SHARED_MEMORY, VALUE, 4096),
+                            RawPingPong.subject(4096),
                             TwoCopies.subject(4096),
                             RackcallCall.subject("rackcall-value-1048576", SHARED_MEMORY, VALUE, 1 << 20),
                             RackcallCall.subject("rackcall-ref-1048576", SHARED_MEMORY, POINTER, 1 << 20),

@@ -2,6 +2,7 @@ package dev.rackcall.perf.peers;
 
 import dev.rackcall.perf.harness.ClientSide;
 import dev.rackcall.perf.harness.NoReplyException;
+import dev.rackcall.perf.harness.Payload;
 import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Sides;
 import dev.rackcall.perf.harness.Subject;
@@ -19,15 +20,18 @@ import java.util.concurrent.Semaphore;
 
 /**
  * The floor: two processes hand one number back and forth through two cache lines of shared memory. One release store
- * and one acquire load each way, both sides spin. No call through this memory can be faster.
+ * and one acquire load each way, both sides spin. No call through this memory can be faster. With a value, each side
+ * also copies it from an array of its own into the memory, and out of the memory into another one.
+ *
+ * @param value bytes of the value that travels with the number; 0 if there is none
  */
-public record RawPingPong() implements Sides {
+public record RawPingPong(int value) implements Sides {
     private static final String NAME = "raw-pingpong";
     /** Two lines apart, because processors fetch lines in pairs. */
     private static final long REQUEST = 0;
 
     private static final long RESPONSE = 128;
-    private static final long BYTES = 4096;
+    private static final long PAGE = 4096;
     private static final long STOP = -1;
     private static final long PAUSE = -2;
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
@@ -39,37 +43,50 @@ public record RawPingPong() implements Sides {
                 NAME,
                 Long.BYTES,
                 "two cache lines 128 bytes apart in a mapped file on tmpfs, release store and acquire load, both sides spin",
-                new RawPingPong(),
+                new RawPingPong(0),
+                Subject.Trait.SPINS);
+    }
+
+    /** With a value of that many bytes there and back. */
+    public static Subject subject(int value) {
+        return Subject.of(
+                NAME + "-" + value,
+                value,
+                "raw-pingpong, and each side copies the value from its array into the memory and from there into another array",
+                new RawPingPong(value),
                 Subject.Trait.SPINS);
     }
 
     @Override
     public ServerSide serve(Path directory) throws IOException {
-        return new Echo(map(directory));
+        return new Echo(map(directory), value);
     }
 
     @Override
     public ClientSide connect(Path directory) throws IOException {
-        return new Client(map(directory));
+        return new Client(map(directory), value);
     }
 
-    private static MemorySegment map(Path directory) throws IOException {
+    private MemorySegment map(Path directory) throws IOException {
+        long bytes = PAGE + 2L * value;
         Path file = directory.resolve("ping-pong");
         try (FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            if (Files.size(file) < BYTES) {
-                channel.write(ByteBuffer.allocate((int) BYTES), 0);
+            if (Files.size(file) < bytes) {
+                channel.write(ByteBuffer.allocate((int) bytes), 0);
             }
-            return channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, Arena.global());
+            return channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, Arena.global());
         }
     }
 
     private static final class Echo implements ServerSide {
         private final MemorySegment memory;
+        private final byte[] value;
         private final Semaphore resumed = new Semaphore(0);
 
-        Echo(MemorySegment memory) {
+        Echo(MemorySegment memory, int value) {
             this.memory = memory;
+            this.value = new byte[value];
             Thread.ofPlatform().daemon().name(NAME).start(this::run);
         }
 
@@ -84,6 +101,8 @@ public record RawPingPong() implements Sides {
                     WORD.compareAndSet(memory, REQUEST, PAUSE, last);
                 } else if (request != last) {
                     last = request;
+                    copyOut(memory, PAGE, value);
+                    copyIn(value, memory, PAGE + value.length);
                     // Pairs with the acquire load in Client.call().
                     WORD.setRelease(memory, RESPONSE, request);
                 }
@@ -107,9 +126,44 @@ public record RawPingPong() implements Sides {
         }
     }
 
-    private record Client(MemorySegment memory) implements ClientSide {
+    private static void copyIn(byte[] value, MemorySegment memory, long offset) {
+        if (value.length > 0) {
+            MemorySegment.copy(value, 0, memory, ValueLayout.JAVA_BYTE, offset, value.length);
+        }
+    }
+
+    private static void copyOut(MemorySegment memory, long offset, byte[] value) {
+        if (value.length > 0) {
+            MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, offset, value, 0, value.length);
+        }
+    }
+
+    /** Sends one array and receives into another; both are empty if no value travels. */
+    private static final class Client implements ClientSide {
+        private final MemorySegment memory;
+        private final byte[] value;
+        private final byte[] reply;
+
+        Client(MemorySegment memory, int value) {
+            this.memory = memory;
+            this.value = value == 0 ? new byte[0] : Payload.of(value);
+            this.reply = new byte[value];
+        }
+
         @Override
         public void call(long sequence) {
+            if (value.length > 0) {
+                Payload.mark(value, sequence);
+                copyIn(value, memory, PAGE);
+            }
+            exchange(sequence);
+            if (value.length > 0) {
+                copyOut(memory, PAGE + value.length, reply);
+                Payload.check(NAME, reply, value.length, sequence);
+            }
+        }
+
+        private void exchange(long sequence) {
             // 0 is what fresh memory holds and negative numbers are orders, so the sequence is moved past them.
             long request = sequence + 1;
             // Pairs with the acquire load in Echo.run().

@@ -11,7 +11,7 @@ import java.util.SequencedMap;
 public enum BenchTarget {
     RTT(
             "Round trips, one call in flight",
-            "raw_ratio: to raw, aeron_ratio: to aeron, copies_ratio: to copies, alloc_client_b: alloc client, alloc_server_b: alloc server"),
+            "raw_ratio: to raw, aeron_ratio: to aeron, raw_value_ratio: to raw copies, copies_ratio: to copies, alloc_client_b: alloc client, alloc_server_b: alloc server"),
     /** Calls a second with several in flight from one thread. */
     THROUGHPUT(
             "Throughput, one client thread; rackcall-virtual-1000, rackcall-platform-8: so many threads make 1,000 calls, whose time is divided by 1,000",

@@ -40,6 +40,7 @@ public final class RttTarget {
     /** Beside those with their floors. */
     private static final List<Comparison> COMPARISONS = List.of(
             new Comparison("rackcall-noop", "aeron-ipc", "aeron_ratio"),
+            new Comparison("rackcall-value-4096", "raw-pingpong-4096", "raw_value_ratio"),
             new Comparison("rackcall-value-4096", "two-copies-4096", "copies_ratio"));
 
     /** Two subjects that take turns, and the name of the ratio of their times. */

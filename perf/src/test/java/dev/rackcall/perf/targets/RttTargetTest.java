@@ -10,6 +10,7 @@ import dev.rackcall.perf.harness.Cores;
 import dev.rackcall.perf.harness.Rounds;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.harness.Workspace;
+import dev.rackcall.perf.peers.RawPingPong;
 import dev.rackcall.perf.peers.TwoCopies;
 import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.result.Result;
@@ -49,11 +50,15 @@ class RttTargetTest {
     }
 
     @Test
-    void shouldCompareAValueWithTwoCopiesOfIt() throws Exception {
+    void shouldCompareAValueWithItsCopies() throws Exception {
         Subject value = RackcallCall.subject(
                 "rackcall-value-4096", BenchTransport.SHARED_MEMORY, RackcallCall.Argument.VALUE, 4096);
-        List<Result> results = measure(BenchTarget.RTT, List.of(value, TwoCopies.subject(4096)));
-        assertThat(results).extracting(Result::name).containsExactly("rackcall-value-4096", "two-copies-4096");
+        List<Result> results =
+                measure(BenchTarget.RTT, List.of(value, RawPingPong.subject(4096), TwoCopies.subject(4096)));
+        assertThat(results)
+                .extracting(Result::name)
+                .containsExactly("rackcall-value-4096", "raw-pingpong-4096", "two-copies-4096");
+        assertThat(results.getFirst().figure("raw_value_ratio").orElseThrow()).isPositive();
         assertThat(results.getFirst().figure("copies_ratio").orElseThrow()).isPositive();
         assertThat(results.getLast().figures()).doesNotContainKey("copies_ratio");
     }

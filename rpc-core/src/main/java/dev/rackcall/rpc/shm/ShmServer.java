@@ -30,8 +30,8 @@ import java.util.concurrent.locks.LockSupport;
 final class ShmServer extends PolledServer {
     private static final LimitedLog LOG = LimitedLog.of(ShmServer.class);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** Ticks between two checks whether the sockets are still at their paths. */
-    private static final int TICKS_PER_LOOK = 5;
+    /** Between two checks whether the sockets are still at their paths. */
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /** An honest client says hello at once. */
     private static final long HELLO_NANOS = TimeUnit.SECONDS.toNanos(5);
     /**
@@ -49,7 +49,6 @@ final class ShmServer extends PolledServer {
     private boolean mayUseDirectory;
 
     private long lastTag;
-    private int ticks;
     private volatile boolean stopping;
     private final Thread acceptor = new Thread(this::accept, "rackcall-accept");
 
@@ -93,22 +92,23 @@ final class ShmServer extends PolledServer {
 
     private void accept() {
         long lastTick = System.nanoTime();
+        long lastLook = lastTick;
         while (!stopping) {
             try {
-                boolean awake = isAnyAwake();
-                int count = events.await(
-                        awake ? Math.min(TICK_NANOS, spec.threads().stuckAfter().toNanos()) : TICK_NANOS);
+                int count = events.await(untilNextWatch());
                 for (int i = 0; i < count; i++) {
                     tryHandle(events.tag(i));
                 }
                 watchPollers();
-                if (System.nanoTime() - lastTick > TICK_NANOS) {
-                    lastTick = System.nanoTime();
-                    guests.dropSilent(lastTick);
+                long now = System.nanoTime();
+                if (now - lastTick > TICK_NANOS) {
+                    lastTick = now;
+                    guests.dropSilent(now);
                     doors.values().forEach(door -> door.factory().tick());
-                    if (++ticks % TICKS_PER_LOOK == 0) {
-                        listenAgain();
-                    }
+                }
+                if (now - lastLook > LOOK_NANOS) {
+                    lastLook = now;
+                    listenAgain();
                 }
             } catch (RuntimeException | Error e) {
                 failed(e);
@@ -246,6 +246,11 @@ final class ShmServer extends PolledServer {
     @Override
     public Optional<String> instance() {
         return Optional.of(id);
+    }
+
+    @Override
+    protected void wakeWatcher() {
+        events.wakeUp();
     }
 
     // ---- the end

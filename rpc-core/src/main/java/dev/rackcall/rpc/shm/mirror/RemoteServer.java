@@ -25,7 +25,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -37,8 +36,6 @@ public final class RemoteServer extends PolledServer {
     private static final LimitedLog LOG = LimitedLog.of(RemoteServer.class);
     /** A peer over a network, whose process and user no kernel reports. */
     private static final Peer STRANGER = new Peer(0, -1, -1);
-
-    private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Map<String, ConnectionFactory> channels = new HashMap<>();
     private final Map<String, ChannelScopes> scopes = new HashMap<>();
@@ -88,17 +85,18 @@ public final class RemoteServer extends PolledServer {
     /** Relieves pollers whose direct handlers do not return. */
     private void guard() {
         while (!stopping) {
-            // While all pollers sleep, no handler can be stuck.
-            LockSupport.parkNanos(
-                    isAnyAwake()
-                            ? Math.min(TICK_NANOS, spec.threads().stuckAfter().toNanos())
-                            : TICK_NANOS);
+            LockSupport.parkNanos(untilNextWatch());
             try {
                 watchPollers();
             } catch (RuntimeException | Error e) {
                 LOG.error("relieving a poller failed; the server goes on", e);
             }
         }
+    }
+
+    @Override
+    protected void wakeWatcher() {
+        LockSupport.unpark(guardian);
     }
 
     // ---- threads of the listener

@@ -29,6 +29,12 @@ public abstract class PolledServer implements ServerEndpoint {
 
     private static final long JOIN_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+    private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** After so long without a request the watching thread rests. */
+    private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
     protected final ServerSpec spec;
     protected final Handlers handlers;
     protected final ConnectionCount connections = new ConnectionCount();
@@ -40,6 +46,10 @@ public abstract class PolledServer implements ServerEndpoint {
     private final long stuckAfterNanos;
     /** When the pollers' handlers were last looked at. */
     private long lastRelief = System.nanoTime();
+    /** When a poller was last found awake. */
+    private long lastAwake = System.nanoTime();
+    /** The watching thread is not to be needed until a poller wakes it. */
+    private volatile boolean resting;
 
     protected PolledServer(ServerSpec spec) {
         this.spec = spec;
@@ -159,7 +169,7 @@ public abstract class PolledServer implements ServerEndpoint {
 
     /** Starts the polling threads. {@code gaps} makes each thread's record of the gaps between its requests. */
     protected final void startPollers(Supplier<SpinTime> gaps) {
-        pollers = Pollers.start(spec.threads(), gaps, this::isDraining);
+        pollers = Pollers.start(spec.threads(), gaps, this::isDraining, this::pollerWoken);
     }
 
     final List<Poller> pollers() {
@@ -172,12 +182,40 @@ public abstract class PolledServer implements ServerEndpoint {
         pollers.add(connection);
     }
 
-    protected final boolean isAnyAwake() {
-        return pollers().stream().anyMatch(Poller::isAwake);
+    /**
+     * How long the watching thread may now wait until it {@linkplain #watchPollers watches} again: while a poller is
+     * awake at most {@code stuckAfter}, else a tenth of a second, or longer after some seconds without a request. A
+     * thread that wakes up a few times a second is the dearest part of an idle server.
+     */
+    protected final long untilNextWatch() {
+        if (!pollers.areResting()) {
+            lastAwake = System.nanoTime();
+            return Math.min(TICK_NANOS, stuckAfterNanos);
+        }
+        if (System.nanoTime() - lastAwake < QUIET_NANOS) {
+            return TICK_NANOS;
+        }
+        resting = true;
+        // Volatile, as is the poller's announcement that it is awake, which precedes its check of `resting`: a poller
+        // that
+        // is not seen here sees that the thread rests.
+        return pollers.areResting() ? REST_NANOS : TICK_NANOS;
     }
 
-    /** Called at least every {@code stuckAfter} while any poller is awake, and every tenth of a second. One thread. */
+    /** A poller has something to do, and its handlers may become stuck. On the polling thread. */
+    private void pollerWoken() {
+        if (resting) {
+            resting = false;
+            wakeWatcher();
+        }
+    }
+
+    /** Ends the watching thread's wait, if it ever rests. Any thread. */
+    protected void wakeWatcher() {}
+
+    /** Called after each {@linkplain #untilNextWatch wait}. One thread. */
     protected final void watchPollers() {
+        resting = false;
         long now = System.nanoTime();
         pollers.nextSlice();
         if (now - lastRelief >= stuckAfterNanos) {

@@ -66,6 +66,7 @@ public final class Poller {
 
     private final AtomicInteger connectionCount = new AtomicInteger();
     private final BooleanSupplier draining;
+    private final Runnable woken;
     private final Relief<ShmServerConnection> relief;
     /** Whether the thread is to count the waiting requests. */
     private volatile boolean counting;
@@ -87,9 +88,10 @@ public final class Poller {
     /** Waiting requests at the last count. */
     private volatile int waitingRequests;
 
-    private Poller(WaitStrategy waiting, SpinTime gaps, BooleanSupplier draining, String name) {
+    private Poller(WaitStrategy waiting, SpinTime gaps, BooleanSupplier draining, Runnable woken, String name) {
         this.waiting = waiting;
         this.draining = draining;
+        this.woken = woken;
         this.spinning = new Spinning(waiting, gaps);
         this.relief = new Relief<>(this::run, name, Poller::watchAgain);
     }
@@ -99,9 +101,10 @@ public final class Poller {
      *
      * @param gaps records the gaps between the poller's requests
      * @param draining whether clients are to connect elsewhere
+     * @param woken called by the thread when something to do has ended its sleep
      */
-    static Poller start(WaitStrategy waiting, SpinTime gaps, BooleanSupplier draining, String name) {
-        Poller poller = new Poller(waiting, gaps, draining, name);
+    static Poller start(WaitStrategy waiting, SpinTime gaps, BooleanSupplier draining, Runnable woken, String name) {
+        Poller poller = new Poller(waiting, gaps, draining, woken, name);
         try {
             poller.relief.start();
         } catch (RuntimeException | Error e) {
@@ -483,6 +486,10 @@ public final class Poller {
         boolean slept = mail.isReaderAsleep();
         if (slept) {
             mail.wakeUp();
+            if (count > 0 || mail.mayHaveMail()) {
+                // After the line above: the watching thread rests unless it sees that this one is awake.
+                woken.run();
+            }
             watched.watchAgain();
         }
         watched.runsOn(Processor.current(), spinning.yieldsPay());

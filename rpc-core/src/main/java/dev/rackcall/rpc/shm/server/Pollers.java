@@ -36,6 +36,7 @@ final class Pollers {
     /** A server that drains or ends moves no connections: it could miss those that are on their way. */
     private final BooleanSupplier draining;
 
+    private final Runnable woken;
     private final int least;
     private final int most;
     /** Changed by the watching thread. */
@@ -53,19 +54,26 @@ final class Pollers {
      * Pollers with their threads started.
      *
      * @param gaps makes each poller's record of the gaps between its requests
+     * @param woken called by a polling thread when something to do has ended its sleep
      */
-    static Pollers start(ServerSpec.Threads threads, Supplier<SpinTime> gaps, BooleanSupplier draining) {
+    static Pollers start(
+            ServerSpec.Threads threads, Supplier<SpinTime> gaps, BooleanSupplier draining, Runnable woken) {
         OptionalInt given = threads.pollers();
         int byProcessors = Math.max(1, Runtime.getRuntime().availableProcessors() / PROCESSORS_PER_POLLER);
         // A poller that never sleeps would not end after a burst either.
         int most = threads.waiting().sleeps() ? byProcessors : 1;
-        return start(threads, gaps, draining, given.orElse(1), given.orElse(most));
+        return start(threads, gaps, draining, woken, given.orElse(1), given.orElse(most));
     }
 
     /** With other bounds, for tests. */
     static Pollers start(
-            ServerSpec.Threads threads, Supplier<SpinTime> gaps, BooleanSupplier draining, int least, int most) {
-        Pollers all = new Pollers(threads, gaps, draining, least, most);
+            ServerSpec.Threads threads,
+            Supplier<SpinTime> gaps,
+            BooleanSupplier draining,
+            Runnable woken,
+            int least,
+            int most) {
+        Pollers all = new Pollers(threads, gaps, draining, woken, least, most);
         try {
             while (all.started < least) {
                 all.startOne();
@@ -78,16 +86,22 @@ final class Pollers {
     }
 
     private Pollers(
-            ServerSpec.Threads threads, Supplier<SpinTime> gaps, BooleanSupplier draining, int least, int most) {
+            ServerSpec.Threads threads,
+            Supplier<SpinTime> gaps,
+            BooleanSupplier draining,
+            Runnable woken,
+            int least,
+            int most) {
         this.threads = threads;
         this.gaps = gaps;
         this.draining = draining;
+        this.woken = woken;
         this.least = least;
         this.most = most;
     }
 
     private Poller startOne() {
-        Poller poller = Poller.start(threads.waiting(), gaps.get(), draining, "rackcall-poll-" + started);
+        Poller poller = Poller.start(threads.waiting(), gaps.get(), draining, woken, "rackcall-poll-" + started);
         started++;
         pollers.add(poller);
         LOG.debug("the server has {} polling threads", pollers.size());
@@ -205,6 +219,16 @@ final class Pollers {
                 }
             }
         }
+    }
+
+    /** Whether all sleep, and none is to end because it does. */
+    boolean areResting() {
+        for (Poller poller : pollers) {
+            if (poller.isAwake()) {
+                return false;
+            }
+        }
+        return pollers.size() <= least;
     }
 
     /** Ends the turns of connections that always have more requests. */

@@ -20,7 +20,8 @@ class InterruptedDrainTest {
 
     @Test
     void shouldWaitForThePollersDecisionOnAnInterruptedThread() throws Exception {
-        Poller poller = Poller.start(WaitStrategy.blocking(), SpinTime.ofMemory(), () -> false, "rackcall-poll-test");
+        Poller poller =
+                Poller.start(WaitStrategy.blocking(), SpinTime.ofMemory(), () -> false, () -> {}, "rackcall-poll-test");
         CountDownLatch busy = new CountDownLatch(1);
         try {
             poller.post(() -> Await.latch(busy));

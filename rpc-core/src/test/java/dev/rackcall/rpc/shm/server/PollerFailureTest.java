@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 class PollerFailureTest {
     @Test
     void shouldPollOnAfterAnActionThatThrows() throws InterruptedException {
-        Poller poller = Poller.start(WaitStrategy.blocking(), SpinTime.ofMemory(), () -> false, "rackcall-poll-test");
+        Poller poller =
+                Poller.start(WaitStrategy.blocking(), SpinTime.ofMemory(), () -> false, () -> {}, "rackcall-poll-test");
         try {
             CountDownLatch after = new CountDownLatch(1);
             poller.post(() -> {
