@@ -1,0 +1,114 @@
+package dev.rackcall.perf.ycsb;
+
+import dev.rackcall.perf.harness.ServerSide;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import net.spy.memcached.CASResponse;
+import net.spy.memcached.CASValue;
+import net.spy.memcached.MemcachedClient;
+
+/** Records in memcached, each as one value. It cannot scan. Thread-safe. */
+record MemcachedRecords(MemcachedClient client) implements RecordService {
+    static final String PROGRAM = "memcached";
+    private static final String PORT_FILE = "memcached.port";
+    private static final String PORT_LINE = "TCP INET: ";
+
+    static ServerSide serve(Path directory) throws IOException {
+        Path ports = directory.resolve(PORT_FILE);
+        // -1: a free port, which it writes into the file. As root it wants to know its user.
+        ProcessBuilder builder = new ProcessBuilder(
+                PROGRAM, "-l", "127.0.0.1", "-p", "-1", "-m", "1024", "-u", System.getProperty("user.name"));
+        builder.environment().put("MEMCACHED_PORT_FILENAME", ports.toString());
+        return StoreProgram.start(builder, ports);
+    }
+
+    static YcsbPeer.Connection connect(Path directory) throws IOException {
+        int port = Files.readAllLines(directory.resolve(PORT_FILE)).stream()
+                .filter(line -> line.startsWith(PORT_LINE))
+                .mapToInt(line -> Integer.parseInt(line.substring(PORT_LINE.length())))
+                .findFirst()
+                .orElseThrow();
+        MemcachedClient client = new MemcachedClient(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        return YcsbPeer.Connection.shared(new MemcachedRecords(client), client::shutdown);
+    }
+
+    @Override
+    public Optional<Map<String, byte[]>> read(String key, Set<String> fields) {
+        return Optional.ofNullable((byte[]) client.get(key)).map(value -> {
+            Map<String, byte[]> row = decoded(value);
+            if (!fields.isEmpty()) {
+                row.keySet().retainAll(fields);
+            }
+            return row;
+        });
+    }
+
+    @Override
+    public List<Row> scan(String firstKey, int count, Set<String> fields) {
+        throw new UnsupportedOperationException("memcached cannot scan");
+    }
+
+    @Override
+    public void insert(String key, Map<String, byte[]> fields) {
+        client.set(key, 0, encoded(fields)).getStatus();
+    }
+
+    @Override
+    public boolean update(String key, Map<String, byte[]> fields) {
+        while (true) {
+            CASValue<Object> old = client.gets(key);
+            if (old == null) {
+                return false;
+            }
+            Map<String, byte[]> row = decoded((byte[]) old.getValue());
+            row.putAll(fields);
+            if (client.cas(key, old.getCas(), encoded(row)) == CASResponse.OK) {
+                return true;
+            }
+        }
+    }
+
+    @Override
+    public boolean delete(String key) {
+        return client.delete(key).getStatus().isSuccess();
+    }
+
+    private static byte[] encoded(Map<String, byte[]> row) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(2048);
+        try (DataOutputStream out = new DataOutputStream(bytes)) {
+            for (Map.Entry<String, byte[]> field : row.entrySet()) {
+                out.writeUTF(field.getKey());
+                out.writeShort(field.getValue().length);
+                out.write(field.getValue());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+
+    private static Map<String, byte[]> decoded(byte[] value) {
+        Map<String, byte[]> row = new HashMap<>();
+        try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(value))) {
+            while (in.available() > 0) {
+                row.put(in.readUTF(), in.readNBytes(in.readUnsignedShort()));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return row;
+    }
+}

@@ -1,0 +1,36 @@
+package dev.rackcall.perf.ycsb;
+
+import dev.rackcall.rpc.Rpc;
+import dev.rackcall.rpc.RpcService;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** A key-value service with YCSB's operations. An empty set of fields stands for all. */
+@RpcService(RecordService.CHANNEL)
+public interface RecordService {
+    String CHANNEL = "/ycsb/records";
+
+    /** A record with its key. */
+    record Row(String key, Map<String, byte[]> fields) {}
+
+    @Rpc(idempotent = true)
+    Optional<Map<String, byte[]>> read(String key, Set<String> fields);
+
+    /** At most {@code count} records in the order of their keys, from the first key that is not below {@code firstKey}. */
+    @Rpc(idempotent = true)
+    List<Row> scan(String firstKey, int count, Set<String> fields);
+
+    /** Stores a record; replaces one with the same key. */
+    @Rpc(idempotent = true)
+    void insert(String key, Map<String, byte[]> fields);
+
+    /** Replaces these fields of a record; false if there is no such record. */
+    @Rpc(idempotent = true)
+    boolean update(String key, Map<String, byte[]> fields);
+
+    /** False if there was no such record. */
+    @Rpc
+    boolean delete(String key);
+}

@@ -1,0 +1,151 @@
+package dev.rackcall.perf.ycsb;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.rackcall.perf.harness.ServerSide;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Pipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+
+/** Records in Redis: each is a hash, and a sorted set has all keys. Confined to one thread. */
+record RedisRecords(Jedis jedis) implements RecordService {
+    static final String PROGRAM = "redis-server";
+    private static final byte[] KEYS = "keys".getBytes(UTF_8);
+    private static final byte[] END = {'+'};
+
+    static ServerSide serve(Path directory) throws IOException {
+        Path socket = socket(directory);
+        return StoreProgram.start(
+                new ProcessBuilder(
+                        PROGRAM, "--port", "0", "--unixsocket", socket.toString(), "--save", "", "--appendonly", "no"),
+                socket);
+    }
+
+    static YcsbPeer.Connection connect(Path directory) {
+        ConcurrentLinkedQueue<Jedis> opened = new ConcurrentLinkedQueue<>();
+        return new YcsbPeer.Connection() {
+            @Override
+            public RecordService service() {
+                Jedis jedis = new Jedis(() -> {
+                    try {
+                        return new UnixSocket(socket(directory));
+                    } catch (IOException e) {
+                        throw new JedisConnectionException("cannot connect to " + socket(directory), e);
+                    }
+                });
+                opened.add(jedis);
+                return new RedisRecords(jedis);
+            }
+
+            @Override
+            public void close() {
+                opened.forEach(Jedis::close);
+            }
+        };
+    }
+
+    private static Path socket(Path directory) {
+        return directory.resolve("redis.sock");
+    }
+
+    @Override
+    public Optional<Map<String, byte[]>> read(String key, Set<String> fields) {
+        Map<String, byte[]> row = fields.isEmpty()
+                ? all(jedis.hgetAll(bytes(key)))
+                : some(fields, jedis.hmget(bytes(key), names(fields)));
+        return row.isEmpty() ? Optional.empty() : Optional.of(row);
+    }
+
+    @Override
+    public List<Row> scan(String firstKey, int count, Set<String> fields) {
+        List<byte[]> keys = jedis.zrangeByLex(KEYS, bytes("[" + firstKey), END, 0, count);
+        List<Row> rows = new ArrayList<>(keys.size());
+        try (Pipeline pipeline = jedis.pipelined()) {
+            if (fields.isEmpty()) {
+                List<Response<Map<byte[], byte[]>>> replies =
+                        keys.stream().map(pipeline::hgetAll).toList();
+                pipeline.sync();
+                for (int i = 0; i < keys.size(); i++) {
+                    rows.add(new Row(text(keys.get(i)), all(replies.get(i).get())));
+                }
+            } else {
+                List<Response<List<byte[]>>> replies = keys.stream()
+                        .map(key -> pipeline.hmget(key, names(fields)))
+                        .toList();
+                pipeline.sync();
+                for (int i = 0; i < keys.size(); i++) {
+                    rows.add(new Row(
+                            text(keys.get(i)), some(fields, replies.get(i).get())));
+                }
+            }
+        }
+        return rows;
+    }
+
+    @Override
+    public void insert(String key, Map<String, byte[]> fields) {
+        try (Pipeline pipeline = jedis.pipelined()) {
+            pipeline.hset(bytes(key), named(fields));
+            pipeline.zadd(KEYS, 0, bytes(key));
+        }
+    }
+
+    /** Redis answers how many fields are new: all have been there if the record has. */
+    @Override
+    public boolean update(String key, Map<String, byte[]> fields) {
+        return jedis.hset(bytes(key), named(fields)) == 0;
+    }
+
+    @Override
+    public boolean delete(String key) {
+        jedis.zrem(KEYS, bytes(key));
+        return jedis.del(bytes(key)) == 1;
+    }
+
+    private static Map<byte[], byte[]> named(Map<String, byte[]> fields) {
+        Map<byte[], byte[]> named = HashMap.newHashMap(fields.size());
+        fields.forEach((field, value) -> named.put(bytes(field), value));
+        return named;
+    }
+
+    private static Map<String, byte[]> all(Map<byte[], byte[]> reply) {
+        Map<String, byte[]> row = HashMap.newHashMap(reply.size());
+        reply.forEach((field, value) -> row.put(text(field), value));
+        return row;
+    }
+
+    private static Map<String, byte[]> some(Set<String> fields, List<byte[]> reply) {
+        Map<String, byte[]> row = HashMap.newHashMap(fields.size());
+        Iterator<byte[]> values = reply.iterator();
+        for (String field : fields) {
+            byte[] value = values.next();
+            if (value != null) {
+                row.put(field, value);
+            }
+        }
+        return row;
+    }
+
+    private static byte[][] names(Set<String> fields) {
+        return fields.stream().map(RedisRecords::bytes).toArray(byte[][]::new);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(UTF_8);
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, UTF_8);
+    }
+}

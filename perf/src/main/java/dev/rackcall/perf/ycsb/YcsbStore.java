@@ -1,0 +1,96 @@
+package dev.rackcall.perf.ycsb;
+
+import dev.rackcall.perf.harness.InParallel;
+import dev.rackcall.perf.harness.Launch;
+import dev.rackcall.perf.harness.MeasuredClient;
+import dev.rackcall.perf.harness.MeasuredProcess;
+import dev.rackcall.perf.harness.ServerSide;
+import dev.rackcall.perf.harness.Subject;
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Measurement;
+import dev.rackcall.perf.result.Result;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.ToLongFunction;
+
+/** A peer's server with its records, and the processes with client threads. Confined to one thread. */
+final class YcsbStore implements AutoCloseable {
+    /** As users start them, but so many JVMs must not each take a quarter of the memory. */
+    private static final Launch LAUNCH = Launch.asUsersDo().withHeap(List.of("-Xmx1g"));
+
+    private static final int STARTERS = 2;
+    private static final int LOADERS = 4;
+    private static final long LOAD_NANOS = 60_000_000_000L;
+    /** The time within which every process gets its order and waits for the start. */
+    private static final long LEAD_NANOS = 50_000_000;
+
+    private final MeasuredProcess<ServerSide> server;
+    private final List<MeasuredProcess<MeasuredClient>> clients = new ArrayList<>();
+
+    /** Starts all processes and inserts the records. */
+    YcsbStore(Subject subject, Path directory, int processes, int records) throws IOException {
+        server = MeasuredProcess.server(subject, directory, LAUNCH);
+        try {
+            InParallel.run(STARTERS, Collections.nCopies(processes, () -> {
+                MeasuredProcess<MeasuredClient> client = MeasuredProcess.client(subject, directory, LAUNCH);
+                synchronized (clients) {
+                    clients.add(client);
+                }
+                return client;
+            }));
+            load(records);
+        } catch (RuntimeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private void load(int records) {
+        List<Callable<Long>> parts = new ArrayList<>();
+        for (int i = 0; i < clients.size(); i++) {
+            MeasuredProcess<MeasuredClient> client = clients.get(i);
+            int first = (int) ((long) records * i / clients.size());
+            int end = (int) ((long) records * (i + 1) / clients.size());
+            parts.add(() -> client.ask(LOAD_NANOS, side -> ((YcsbClient) side.side()).load(first, end, LOADERS)));
+        }
+        InParallel.run(parts.size(), parts);
+    }
+
+    /** All threads of the case do transactions in the same span of time; latencies are those of the worst process. */
+    Result measure(YcsbCase each, long nanos) {
+        YcsbWorkload workload = each.workload();
+        int threads = each.threads();
+        long start = System.nanoTime() + LEAD_NANOS;
+        List<Measurement> parts = InParallel.run(
+                each.processes(),
+                clients.subList(0, each.processes()).stream()
+                        .<Callable<Measurement>>map(client -> () -> client.ask(
+                                nanos, side -> ((YcsbClient) side.side()).run(workload, threads, start, start + nanos)))
+                        .toList());
+        double perSecond = parts.stream().mapToDouble(Measurement::opsPerS).sum();
+        Measurement all = new Measurement(
+                longest(parts, Measurement::p50Ns),
+                longest(parts, Measurement::p99Ns),
+                longest(parts, Measurement::p999Ns),
+                parts.stream().mapToLong(Measurement::minNs).min().orElseThrow(),
+                longest(parts, Measurement::maxNs),
+                parts.stream().mapToLong(Measurement::count).sum(),
+                perSecond);
+        return Result.of(each.subject().name(), BenchTarget.YCSB, each.processes() * threads, 0, all)
+                .with("worst_ops_per_s", perSecond);
+    }
+
+    private static long longest(List<Measurement> parts, ToLongFunction<Measurement> latency) {
+        return parts.stream().mapToLong(latency).max().orElseThrow();
+    }
+
+    @Override
+    public void close() {
+        clients.forEach(MeasuredProcess::close);
+        server.close();
+    }
+}
