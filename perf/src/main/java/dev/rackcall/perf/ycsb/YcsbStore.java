@@ -23,7 +23,7 @@ final class YcsbStore implements AutoCloseable {
     private static final Launch LAUNCH = Launch.asUsersDo().withHeap(List.of("-Xmx1g"));
 
     private static final int STARTERS = 2;
-    private static final int LOADERS = 4;
+    private static final int THREADS = 4;
     private static final long LOAD_NANOS = 60_000_000_000L;
     /** The time within which every process gets its order and waits for the start. */
     private static final long LEAD_NANOS = 50_000_000;
@@ -31,8 +31,8 @@ final class YcsbStore implements AutoCloseable {
     private final MeasuredProcess<ServerSide> server;
     private final List<MeasuredProcess<MeasuredClient>> clients = new ArrayList<>();
 
-    /** Starts all processes and inserts the records. */
-    YcsbStore(Subject subject, Path directory, int processes, int records) throws IOException {
+    /** Starts all processes. */
+    YcsbStore(Subject subject, Path directory, int processes) throws IOException {
         server = MeasuredProcess.server(subject, directory, LAUNCH);
         try {
             InParallel.run(STARTERS, Collections.nCopies(processes, () -> {
@@ -42,35 +42,32 @@ final class YcsbStore implements AutoCloseable {
                 }
                 return client;
             }));
-            load(records);
         } catch (RuntimeException e) {
             close();
             throw e;
         }
     }
 
-    private void load(int records) {
+    /** Inserts the records from all processes. */
+    void load(int records) {
         List<Callable<Long>> parts = new ArrayList<>();
         for (int i = 0; i < clients.size(); i++) {
             MeasuredProcess<MeasuredClient> client = clients.get(i);
             int first = (int) ((long) records * i / clients.size());
             int end = (int) ((long) records * (i + 1) / clients.size());
-            parts.add(() -> client.ask(LOAD_NANOS, side -> ((YcsbClient) side.side()).load(first, end, LOADERS)));
+            parts.add(() -> client.ask(LOAD_NANOS, side -> ((YcsbClient) side.side()).load(first, end, THREADS)));
         }
         InParallel.run(parts.size(), parts);
     }
 
+    /** All processes do transactions for so long. */
+    void warmUp(YcsbWorkload workload, long nanos) {
+        run(workload, clients.size(), THREADS, nanos);
+    }
+
     /** All threads of the case do transactions in the same span of time; latencies are those of the worst process. */
     Result measure(YcsbCase each, long nanos) {
-        YcsbWorkload workload = each.workload();
-        int threads = each.threads();
-        long start = System.nanoTime() + LEAD_NANOS;
-        List<Measurement> parts = InParallel.run(
-                each.processes(),
-                clients.subList(0, each.processes()).stream()
-                        .<Callable<Measurement>>map(client -> () -> client.ask(
-                                nanos, side -> ((YcsbClient) side.side()).run(workload, threads, start, start + nanos)))
-                        .toList());
+        List<Measurement> parts = run(each.workload(), each.processes(), each.threads(), nanos);
         double perSecond = parts.stream().mapToDouble(Measurement::opsPerS).sum();
         Measurement all = new Measurement(
                 longest(parts, Measurement::p50Ns),
@@ -80,8 +77,19 @@ final class YcsbStore implements AutoCloseable {
                 longest(parts, Measurement::maxNs),
                 parts.stream().mapToLong(Measurement::count).sum(),
                 perSecond);
-        return Result.of(each.subject().name(), BenchTarget.YCSB, each.processes() * threads, 0, all)
+        return Result.of(each.subject().name(), BenchTarget.YCSB, each.processes() * each.threads(), 0, all)
                 .with("worst_ops_per_s", perSecond);
+    }
+
+    private List<Measurement> run(YcsbWorkload workload, int processes, int threads, long nanos) {
+        long start = System.nanoTime() + LEAD_NANOS;
+        return InParallel.run(
+                processes,
+                clients.subList(0, processes).stream()
+                        .<Callable<Measurement>>map(client -> () -> client.ask(
+                                nanos,
+                                side -> ((YcsbClient) side.side()).run(workload, threads, start, start + nanos)))
+                        .toList());
     }
 
     private static long longest(List<Measurement> parts, ToLongFunction<Measurement> latency) {

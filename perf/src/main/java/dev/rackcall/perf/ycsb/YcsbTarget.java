@@ -8,10 +8,8 @@ import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.result.Result;
 import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -46,21 +44,23 @@ public record YcsbTarget(BenchPlan plan, Workspace workspace, Rounds rounds, int
     private List<Result> round(List<YcsbCase> cases) {
         Map<YcsbPeer, YcsbStore> stores = new EnumMap<>(YcsbPeer.class);
         List<Result> results = new ArrayList<>();
-        Set<String> warm = new HashSet<>();
         int processes = cases.stream().mapToInt(YcsbCase::processes).max().orElse(1);
         try {
+            Map<YcsbPeer, List<YcsbCase>> byPeer = cases.stream().collect(Collectors.groupingBy(YcsbCase::peer));
+            byPeer.forEach((peer, own) -> rounds.attempt(BenchTarget.YCSB, own.getFirst().subject(), () -> {
+                YcsbStore store = new YcsbStore(own.getFirst().subject(), workspace.newPart(), processes);
+                stores.put(peer, store);
+                store.load(records);
+                own.stream().map(YcsbCase::workload).distinct().forEach(each -> store.warmUp(each, plan.warmUpNanos()));
+            }));
             for (YcsbCase each : cases) {
-                rounds.attempt(BenchTarget.YCSB, each.subject(), () -> {
-                    YcsbStore store = stores.get(each.peer());
-                    if (store == null) {
-                        store = new YcsbStore(each.subject(), workspace.newPart(), processes, records);
-                        stores.put(each.peer(), store);
-                    }
-                    if (warm.add(each.peer() + "/" + each.workload())) {
-                        store.measure(each, plan.warmUpNanos());
-                    }
-                    results.add(store.measure(each, plan.durationNanos()));
-                });
+                YcsbStore store = stores.get(each.peer());
+                if (store != null) {
+                    rounds.attempt(
+                            BenchTarget.YCSB,
+                            each.subject(),
+                            () -> results.add(store.measure(each, plan.durationNanos())));
+                }
             }
         } finally {
             stores.values().forEach(YcsbStore::close);
