@@ -25,7 +25,8 @@ final class RecordTable implements RecordService {
     @Override
     public List<Row> scan(String firstKey, int count, Set<String> fields) {
         List<Row> rows = new ArrayList<>(count);
-        for (Map.Entry<String, AtomicReference<RecordFields>> record : ordered.tailMap(firstKey).entrySet()) {
+        for (Map.Entry<String, AtomicReference<RecordFields>> record :
+                ordered.tailMap(firstKey).entrySet()) {
             if (rows.size() == count) {
                 break;
             }

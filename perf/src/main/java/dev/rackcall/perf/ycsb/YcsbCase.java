@@ -13,9 +13,6 @@ import java.util.List;
  * @param threads of each process
  */
 record YcsbCase(Subject subject, YcsbPeer peer, YcsbWorkload workload, int processes, int threads) {
-    /** Records of 1 KB. */
-    static final int RECORDS = 100_000;
-
     private static final List<String> SHAPES = List.of("1x1", "1x4", "4x4");
     private static final List<String> SHAPES_ON_REQUEST = List.of("1x16", "2x2", "2x4", "4x1");
     private static final List<String> FLAGS = List.of(
@@ -44,8 +41,7 @@ record YcsbCase(Subject subject, YcsbPeer peer, YcsbWorkload workload, int proce
         String[] counts = shape.split("x", 2);
         for (YcsbPeer peer : YcsbPeer.values()) {
             if (peer.runs(workload)) {
-                Subject subject = Subject.of(
-                                name(peer, workload, shape), 0, peer.settings(), new YcsbSides(peer, RECORDS))
+                Subject subject = Subject.of(name(peer, workload, shape), 0, peer.settings(), new YcsbSides(peer))
                         .in(BenchTarget.YCSB, peer.word(), "")
                         .withFlags(FLAGS)
                         .unless(peer::missing);

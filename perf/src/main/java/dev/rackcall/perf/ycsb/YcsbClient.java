@@ -21,41 +21,45 @@ import site.ycsb.workloads.CoreWorkload;
 /** The client threads of one process, which run YCSB's workloads. Confined to one thread. */
 final class YcsbClient implements ClientSide {
     private final YcsbPeer.Connection connection;
-    private final int records;
     private final Map<YcsbWorkload, CoreWorkload> workloads = new EnumMap<>(YcsbWorkload.class);
     private final List<RecordDb> bindings = new ArrayList<>();
+    private int records;
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
-    /** @param records of the whole store */
-    YcsbClient(YcsbPeer.Connection connection, int records) {
+    YcsbClient(YcsbPeer.Connection connection) {
         this.connection = connection;
-        this.records = records;
     }
 
-    /** Inserts the records from {@code first} to {@code end - 1}. */
-    long load(int first, int end, int threadCount) throws Exception {
+    /**
+     * Inserts a process's part of the records.
+     *
+     * @param all records of the store, with which the workloads reckon from now on
+     * @param part from 0 on
+     * @param parts how many processes insert
+     */
+    void load(int all, int part, int parts, int threadCount) throws Exception {
+        records = all;
+        int first = (int) ((long) all * part / parts);
+        int end = (int) ((long) all * (part + 1) / parts);
         Properties properties = YcsbWorkload.A.properties(records);
         properties.setProperty("insertstart", Integer.toString(first));
         properties.setProperty("insertcount", Integer.toString(end - first));
         CoreWorkload workload = started(properties);
-        List<Future<Long>> parts = new ArrayList<>();
+        List<Future<?>> inserting = new ArrayList<>();
         for (int i = 0; i < threadCount; i++) {
             RecordDb binding = binding(i);
             int count = (end - first) / threadCount + (i < (end - first) % threadCount ? 1 : 0);
-            parts.add(threads.submit(() -> {
+            inserting.add(threads.submit(() -> {
                 for (int record = 0; record < count; record++) {
                     if (!workload.doInsert(binding, null)) {
                         throw new BenchFailure("a record was not inserted");
                     }
                 }
-                return (long) count;
             }));
         }
-        long inserted = 0;
-        for (Future<Long> part : parts) {
-            inserted += got(part);
+        for (Future<?> each : inserting) {
+            got(each);
         }
-        return inserted;
     }
 
     /** Does transactions from one moment to another, both on the clock that all processes of the machine share. */

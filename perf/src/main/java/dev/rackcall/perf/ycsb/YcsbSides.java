@@ -6,12 +6,8 @@ import dev.rackcall.perf.harness.Sides;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/**
- * The store and one process with client threads.
- *
- * @param records how many the store has before the first workload
- */
-record YcsbSides(YcsbPeer peer, int records) implements Sides {
+/** The store and one process with client threads. */
+record YcsbSides(YcsbPeer peer) implements Sides {
     @Override
     public ServerSide serve(Path directory) throws IOException {
         return peer.serve(directory);
@@ -19,6 +15,6 @@ record YcsbSides(YcsbPeer peer, int records) implements Sides {
 
     @Override
     public ClientSide connect(Path directory) throws IOException {
-        return new YcsbClient(peer.connect(directory), records);
+        return new YcsbClient(peer.connect(directory));
     }
 }

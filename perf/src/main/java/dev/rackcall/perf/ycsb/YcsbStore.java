@@ -50,12 +50,15 @@ final class YcsbStore implements AutoCloseable {
 
     /** Inserts the records from all processes. */
     void load(int records) {
-        List<Callable<Long>> parts = new ArrayList<>();
+        List<Callable<Boolean>> parts = new ArrayList<>();
         for (int i = 0; i < clients.size(); i++) {
             MeasuredProcess<MeasuredClient> client = clients.get(i);
-            int first = (int) ((long) records * i / clients.size());
-            int end = (int) ((long) records * (i + 1) / clients.size());
-            parts.add(() -> client.ask(LOAD_NANOS, side -> ((YcsbClient) side.side()).load(first, end, THREADS)));
+            int part = i;
+            int all = clients.size();
+            parts.add(() -> client.ask(LOAD_NANOS, side -> {
+                ((YcsbClient) side.side()).load(records, part, all, THREADS);
+                return true;
+            }));
         }
         InParallel.run(parts.size(), parts);
     }
@@ -87,8 +90,7 @@ final class YcsbStore implements AutoCloseable {
                 processes,
                 clients.subList(0, processes).stream()
                         .<Callable<Measurement>>map(client -> () -> client.ask(
-                                nanos,
-                                side -> ((YcsbClient) side.side()).run(workload, threads, start, start + nanos)))
+                                nanos, side -> ((YcsbClient) side.side()).run(workload, threads, start, start + nanos)))
                         .toList());
     }
 

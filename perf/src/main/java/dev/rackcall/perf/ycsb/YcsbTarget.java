@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
 public record YcsbTarget(BenchPlan plan, Workspace workspace, Rounds rounds, int records) {
     /** With the usual number of records. */
     public YcsbTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
-        this(plan, workspace, rounds, YcsbCase.RECORDS);
+        this(plan, workspace, rounds, 100_000);
     }
 
     /** What the target measures. */
@@ -47,12 +47,21 @@ public record YcsbTarget(BenchPlan plan, Workspace workspace, Rounds rounds, int
         int processes = cases.stream().mapToInt(YcsbCase::processes).max().orElse(1);
         try {
             Map<YcsbPeer, List<YcsbCase>> byPeer = cases.stream().collect(Collectors.groupingBy(YcsbCase::peer));
-            byPeer.forEach((peer, own) -> rounds.attempt(BenchTarget.YCSB, own.getFirst().subject(), () -> {
-                YcsbStore store = new YcsbStore(own.getFirst().subject(), workspace.newPart(), processes);
-                stores.put(peer, store);
-                store.load(records);
-                own.stream().map(YcsbCase::workload).distinct().forEach(each -> store.warmUp(each, plan.warmUpNanos()));
-            }));
+            byPeer.forEach((peer, own) -> {
+                Subject first = own.getFirst().subject();
+                boolean isReady = rounds.attempt(BenchTarget.YCSB, first, () -> {
+                    YcsbStore store = new YcsbStore(first, workspace.newPart(), processes);
+                    stores.put(peer, store);
+                    store.load(records);
+                    own.stream()
+                            .map(YcsbCase::workload)
+                            .distinct()
+                            .forEach(each -> store.warmUp(each, plan.warmUpNanos()));
+                });
+                if (!isReady && stores.containsKey(peer)) {
+                    stores.remove(peer).close();
+                }
+            });
             for (YcsbCase each : cases) {
                 YcsbStore store = stores.get(each.peer());
                 if (store != null) {

@@ -49,9 +49,9 @@ class YcsbTargetTest {
             return;
         }
         try (ServerSide server = peer.serve(directory);
-                YcsbClient client = new YcsbClient(peer.connect(directory), RECORDS)) {
+                YcsbClient client = new YcsbClient(peer.connect(directory))) {
             assertThat(server).isNotNull();
-            assertThat(client.load(0, RECORDS, 2)).isEqualTo(RECORDS);
+            client.load(RECORDS, 0, 1, 2);
             for (YcsbWorkload workload : YcsbWorkload.values()) {
                 if (peer.runs(workload)) {
                     long start = System.nanoTime();
@@ -107,12 +107,8 @@ class YcsbTargetTest {
     void shouldStopAtAWrongRecord() {
         RecordTable table = new RecordTable();
         RecordDb binding = new RecordDb(table, 2);
-        Map<String, ByteIterator> values = new HashMap<>();
-        for (String field : List.of("x", "y")) {
-            values.put(field, new ByteArrayByteIterator(new byte[20]));
-        }
-        binding.insert("t", "a", values);
-        binding.insert("t", "b", values);
+        binding.insert("t", "a", values());
+        binding.insert("t", "b", values());
         Map<String, ByteIterator> result = new HashMap<>();
         binding.read("t", "a", null, result);
         assertThat(result).containsOnlyKeys("x", "y");
@@ -134,7 +130,12 @@ class YcsbTargetTest {
                     .isInstanceOf(BenchFailure.class);
         }
         assertThatThrownBy(() -> binding.read("t", "c", null, new HashMap<>())).isInstanceOf(BenchFailure.class);
-        assertThatThrownBy(() -> binding.update("t", "c", values)).isInstanceOf(BenchFailure.class);
+        assertThatThrownBy(() -> binding.update("t", "c", values())).isInstanceOf(BenchFailure.class);
+    }
+
+    private static Map<String, ByteIterator> values() {
+        return new HashMap<>(
+                Map.of("x", new ByteArrayByteIterator(new byte[20]), "y", new ByteArrayByteIterator(new byte[20])));
     }
 
     @Test
