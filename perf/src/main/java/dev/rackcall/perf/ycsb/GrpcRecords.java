@@ -3,12 +3,12 @@ package dev.rackcall.perf.ycsb;
 import com.google.protobuf.ByteString;
 import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.peers.GrpcTransport;
-import dev.rackcall.perf.ycsb.proto.Done;
-import dev.rackcall.perf.ycsb.proto.ReadRequest;
-import dev.rackcall.perf.ycsb.proto.RecordRow;
 import dev.rackcall.perf.ycsb.proto.RecordsGrpc;
-import dev.rackcall.perf.ycsb.proto.Rows;
-import dev.rackcall.perf.ycsb.proto.ScanRequest;
+import dev.rackcall.perf.ycsb.proto.RecordsProto.Done;
+import dev.rackcall.perf.ycsb.proto.RecordsProto.RecordKey;
+import dev.rackcall.perf.ycsb.proto.RecordsProto.RecordRow;
+import dev.rackcall.perf.ycsb.proto.RecordsProto.Rows;
+import dev.rackcall.perf.ycsb.proto.RecordsProto.ScanRequest;
 import io.grpc.ManagedChannel;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
@@ -17,12 +17,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /** The service over grpc-java. Thread-safe. */
 record GrpcRecords(RecordsGrpc.RecordsBlockingStub stub) implements RecordService {
     static ServerSide serve(Path directory) throws IOException {
-        return GrpcTransport.UNIX_SOCKET.serve(directory, true, new Handlers(new RecordTable()).bindService());
+        return GrpcTransport.UNIX_SOCKET.serve(directory, true, new Handlers(new RecordStore()).bindService());
     }
 
     static YcsbPeer.Connection connect(Path directory) throws IOException {
@@ -32,23 +31,14 @@ record GrpcRecords(RecordsGrpc.RecordsBlockingStub stub) implements RecordServic
     }
 
     @Override
-    public Optional<Map<String, byte[]>> read(String key, Set<String> fields) {
-        return rows(stub.read(ReadRequest.newBuilder()
-                        .setKey(key)
-                        .addAllFields(fields)
-                        .build()))
-                .stream()
-                .map(Row::fields)
-                .findFirst();
+    public Optional<Map<String, byte[]>> read(String key) {
+        return rows(stub.read(key(key))).stream().map(Row::fields).findFirst();
     }
 
     @Override
-    public List<Row> scan(String firstKey, int count, Set<String> fields) {
-        return rows(stub.scan(ScanRequest.newBuilder()
-                .setFirstKey(firstKey)
-                .setCount(count)
-                .addAllFields(fields)
-                .build()));
+    public List<Row> scan(String firstKey, int count) {
+        return rows(stub.scan(
+                ScanRequest.newBuilder().setFirstKey(firstKey).setCount(count).build()));
     }
 
     @Override
@@ -63,7 +53,11 @@ record GrpcRecords(RecordsGrpc.RecordsBlockingStub stub) implements RecordServic
 
     @Override
     public boolean delete(String key) {
-        return stub.delete(ReadRequest.newBuilder().setKey(key).build()).getFound();
+        return stub.delete(key(key)).getFound();
+    }
+
+    private static RecordKey key(String key) {
+        return RecordKey.newBuilder().setKey(key).build();
     }
 
     private static RecordRow message(String key, Map<String, byte[]> fields) {
@@ -86,24 +80,23 @@ record GrpcRecords(RecordsGrpc.RecordsBlockingStub stub) implements RecordServic
 
     /** The same table behind gRPC. */
     private static final class Handlers extends RecordsGrpc.RecordsImplBase {
-        private final RecordTable table;
+        private final RecordStore table;
 
-        Handlers(RecordTable table) {
+        Handlers(RecordStore table) {
             this.table = table;
         }
 
         @Override
-        public void read(ReadRequest request, StreamObserver<Rows> reply) {
+        public void read(RecordKey request, StreamObserver<Rows> reply) {
             Rows.Builder rows = Rows.newBuilder();
-            table.read(request.getKey(), Set.copyOf(request.getFieldsList()))
-                    .ifPresent(row -> rows.addRows(message(request.getKey(), row)));
+            table.read(request.getKey()).ifPresent(row -> rows.addRows(message(request.getKey(), row)));
             answer(reply, rows.build());
         }
 
         @Override
         public void scan(ScanRequest request, StreamObserver<Rows> reply) {
             Rows.Builder rows = Rows.newBuilder();
-            table.scan(request.getFirstKey(), request.getCount(), Set.copyOf(request.getFieldsList()))
+            table.scan(request.getFirstKey(), request.getCount())
                     .forEach(row -> rows.addRows(message(row.key(), row.fields())));
             answer(reply, rows.build());
         }
@@ -120,7 +113,7 @@ record GrpcRecords(RecordsGrpc.RecordsBlockingStub stub) implements RecordServic
         }
 
         @Override
-        public void delete(ReadRequest request, StreamObserver<Done> reply) {
+        public void delete(RecordKey request, StreamObserver<Done> reply) {
             done(reply, table.delete(request.getKey()));
         }
 

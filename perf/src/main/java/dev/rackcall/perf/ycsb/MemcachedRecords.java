@@ -15,7 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import net.spy.memcached.CASResponse;
 import net.spy.memcached.CASValue;
 import net.spy.memcached.MemcachedClient;
@@ -46,18 +45,12 @@ record MemcachedRecords(MemcachedClient client) implements RecordService {
     }
 
     @Override
-    public Optional<Map<String, byte[]>> read(String key, Set<String> fields) {
-        return Optional.ofNullable((byte[]) client.get(key)).map(value -> {
-            Map<String, byte[]> row = decoded(value);
-            if (!fields.isEmpty()) {
-                row.keySet().retainAll(fields);
-            }
-            return row;
-        });
+    public Optional<Map<String, byte[]>> read(String key) {
+        return Optional.ofNullable((byte[]) client.get(key)).map(MemcachedRecords::decoded);
     }
 
     @Override
-    public List<Row> scan(String firstKey, int count, Set<String> fields) {
+    public List<Row> scan(String firstKey, int count) {
         throw new UnsupportedOperationException("memcached cannot scan");
     }
 

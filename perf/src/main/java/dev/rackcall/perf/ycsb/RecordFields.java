@@ -3,7 +3,6 @@ package dev.rackcall.perf.ycsb;
 import java.util.AbstractMap;
 import java.util.AbstractSet;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -54,16 +53,6 @@ final class RecordFields extends AbstractMap<String, byte[]> {
         Map<String, byte[]> all = new HashMap<>(this);
         all.putAll(changed);
         return of(all);
-    }
-
-    /** Those of these names; all if there are none. */
-    Map<String, byte[]> only(Collection<String> wanted) {
-        if (wanted.isEmpty()) {
-            return this;
-        }
-        Map<String, byte[]> chosen = new HashMap<>(this);
-        chosen.keySet().retainAll(wanted);
-        return chosen;
     }
 
     @Override

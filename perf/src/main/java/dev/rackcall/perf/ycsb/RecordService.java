@@ -5,9 +5,8 @@ import dev.rackcall.rpc.RpcService;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
-/** A key-value service with YCSB's operations. An empty set of fields stands for all. */
+/** A key-value service with YCSB's operations. */
 @RpcService(RecordService.CHANNEL)
 public interface RecordService {
     String CHANNEL = "/ycsb/records";
@@ -16,11 +15,11 @@ public interface RecordService {
     record Row(String key, Map<String, byte[]> fields) {}
 
     @Rpc(idempotent = true)
-    Optional<Map<String, byte[]>> read(String key, Set<String> fields);
+    Optional<Map<String, byte[]>> read(String key);
 
     /** At most {@code count} records in the order of their keys, from the first key that is not below {@code firstKey}. */
     @Rpc(idempotent = true)
-    List<Row> scan(String firstKey, int count, Set<String> fields);
+    List<Row> scan(String firstKey, int count);
 
     /** Stores a record; replaces one with the same key. */
     @Rpc(idempotent = true)

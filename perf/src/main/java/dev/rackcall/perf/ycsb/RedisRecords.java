@@ -7,11 +7,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
@@ -39,7 +37,7 @@ record RedisRecords(Jedis jedis) implements RecordService {
             public RecordService service() {
                 Jedis jedis = new Jedis(() -> {
                     try {
-                        return new UnixSocket(socket(directory));
+                        return new RedisSocket(socket(directory));
                     } catch (IOException e) {
                         throw new JedisConnectionException("cannot connect to " + socket(directory), e);
                     }
@@ -60,35 +58,21 @@ record RedisRecords(Jedis jedis) implements RecordService {
     }
 
     @Override
-    public Optional<Map<String, byte[]>> read(String key, Set<String> fields) {
-        Map<String, byte[]> row = fields.isEmpty()
-                ? all(jedis.hgetAll(bytes(key)))
-                : some(fields, jedis.hmget(bytes(key), names(fields)));
+    public Optional<Map<String, byte[]>> read(String key) {
+        Map<String, byte[]> row = fields(jedis.hgetAll(bytes(key)));
         return row.isEmpty() ? Optional.empty() : Optional.of(row);
     }
 
     @Override
-    public List<Row> scan(String firstKey, int count, Set<String> fields) {
+    public List<Row> scan(String firstKey, int count) {
         List<byte[]> keys = jedis.zrangeByLex(KEYS, bytes("[" + firstKey), END, 0, count);
-        List<Row> rows = new ArrayList<>(keys.size());
+        List<Response<Map<byte[], byte[]>>> replies;
         try (Pipeline pipeline = jedis.pipelined()) {
-            if (fields.isEmpty()) {
-                List<Response<Map<byte[], byte[]>>> replies =
-                        keys.stream().map(pipeline::hgetAll).toList();
-                pipeline.sync();
-                for (int i = 0; i < keys.size(); i++) {
-                    rows.add(new Row(text(keys.get(i)), all(replies.get(i).get())));
-                }
-            } else {
-                List<Response<List<byte[]>>> replies = keys.stream()
-                        .map(key -> pipeline.hmget(key, names(fields)))
-                        .toList();
-                pipeline.sync();
-                for (int i = 0; i < keys.size(); i++) {
-                    rows.add(new Row(
-                            text(keys.get(i)), some(fields, replies.get(i).get())));
-                }
-            }
+            replies = keys.stream().map(pipeline::hgetAll).toList();
+        }
+        List<Row> rows = new ArrayList<>(keys.size());
+        for (int i = 0; i < keys.size(); i++) {
+            rows.add(new Row(text(keys.get(i)), fields(replies.get(i).get())));
         }
         return rows;
     }
@@ -119,26 +103,10 @@ record RedisRecords(Jedis jedis) implements RecordService {
         return named;
     }
 
-    private static Map<String, byte[]> all(Map<byte[], byte[]> reply) {
+    private static Map<String, byte[]> fields(Map<byte[], byte[]> reply) {
         Map<String, byte[]> row = HashMap.newHashMap(reply.size());
         reply.forEach((field, value) -> row.put(text(field), value));
         return row;
-    }
-
-    private static Map<String, byte[]> some(Set<String> fields, List<byte[]> reply) {
-        Map<String, byte[]> row = HashMap.newHashMap(fields.size());
-        Iterator<byte[]> values = reply.iterator();
-        for (String field : fields) {
-            byte[] value = values.next();
-            if (value != null) {
-                row.put(field, value);
-            }
-        }
-        return row;
-    }
-
-    private static byte[][] names(Set<String> fields) {
-        return fields.stream().map(RedisRecords::bytes).toArray(byte[][]::new);
     }
 
     private static byte[] bytes(String text) {

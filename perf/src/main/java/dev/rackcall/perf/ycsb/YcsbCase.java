@@ -41,7 +41,7 @@ record YcsbCase(Subject subject, YcsbPeer peer, YcsbWorkload workload, int proce
         String[] counts = shape.split("x", 2);
         for (YcsbPeer peer : YcsbPeer.values()) {
             if (peer.runs(workload)) {
-                Subject subject = Subject.of(name(peer, workload, shape), 0, peer.settings(), new YcsbSides(peer))
+                Subject subject = Subject.of(name(peer, workload, shape), 0, peer.settings(), peer)
                         .in(BenchTarget.YCSB, peer.word(), "")
                         .withFlags(FLAGS)
                         .unless(peer::missing);

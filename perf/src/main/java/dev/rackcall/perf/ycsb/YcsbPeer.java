@@ -1,7 +1,9 @@
 package dev.rackcall.perf.ycsb;
 
+import dev.rackcall.perf.harness.ClientSide;
 import dev.rackcall.perf.harness.HostProgram;
 import dev.rackcall.perf.harness.ServerSide;
+import dev.rackcall.perf.harness.Sides;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import java.io.IOException;
@@ -10,7 +12,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** What connects the binding with the records; the order of the constants is the order of the turns. */
-enum YcsbPeer {
+enum YcsbPeer implements Sides {
     RACKCALL(
             "the service by value, over shared memory, one channel a process, default (adaptive) waiting, handlers on the polling thread"),
     REDIS("redis-server on its Unix socket without persistence, Jedis 7, one connection a thread; a hash a record and a"
@@ -77,12 +79,13 @@ enum YcsbPeer {
                         "there is no " + program + " on the PATH; install it with: apt-get install " + packageName);
     }
 
-    ServerSide serve(Path directory) throws IOException {
+    @Override
+    public ServerSide serve(Path directory) throws IOException {
         return switch (this) {
             case RACKCALL ->
                 RpcServer.builder()
                         .runtimeFolder(directory.resolve("rackcall"))
-                        .service(RecordService.class, new RecordTable())
+                        .service(RecordService.class, new RecordStore())
                         .start()::close;
             case REDIS -> RedisRecords.serve(directory);
             case MEMCACHED -> MemcachedRecords.serve(directory);
@@ -90,7 +93,12 @@ enum YcsbPeer {
         };
     }
 
-    Connection connect(Path directory) throws IOException {
+    @Override
+    public ClientSide connect(Path directory) throws IOException {
+        return new YcsbClient(open(directory));
+    }
+
+    Connection open(Path directory) throws IOException {
         return switch (this) {
             case RACKCALL -> {
                 RpcChannel channel = RpcChannel.builder(RecordService.CHANNEL)

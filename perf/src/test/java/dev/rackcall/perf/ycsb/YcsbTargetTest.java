@@ -21,7 +21,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
-import java.util.Set;
 import java.util.Vector;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,7 +48,7 @@ class YcsbTargetTest {
             return;
         }
         try (ServerSide server = peer.serve(directory);
-                YcsbClient client = new YcsbClient(peer.connect(directory))) {
+                YcsbClient client = new YcsbClient(peer.open(directory))) {
             assertThat(server).isNotNull();
             client.load(RECORDS, 0, 1, 2);
             for (YcsbWorkload workload : YcsbWorkload.values()) {
@@ -71,30 +70,29 @@ class YcsbTargetTest {
         }
         try (ServerSide server = peer.serve(directory)) {
             assertThat(server).isNotNull();
-            YcsbPeer.Connection connection = peer.connect(directory);
+            YcsbPeer.Connection connection = peer.open(directory);
             RecordService records = connection.service();
             for (String key : List.of("b", "c", "a")) {
                 records.insert(key, Map.of("x", new byte[] {1}, "y", key.getBytes(UTF_8)));
             }
             assertThat(records.update("b", Map.of("x", new byte[] {2, 3}))).isTrue();
-            assertThat(records.read("b", Set.of()).orElseThrow())
+            assertThat(records.read("b").orElseThrow())
                     .containsOnly(Map.entry("x", new byte[] {2, 3}), Map.entry("y", new byte[] {'b'}));
-            assertThat(records.read("b", Set.of("y")).orElseThrow()).containsOnly(Map.entry("y", new byte[] {'b'}));
-            assertThat(records.read("d", Set.of())).isEmpty();
+            assertThat(records.read("d")).isEmpty();
             if (peer.runs(YcsbWorkload.E)) {
-                assertThat(records.scan("b", 2, Set.of()))
+                assertThat(records.scan("b", 2))
                         .extracting(RecordService.Row::key)
                         .containsExactly("b", "c");
-                assertThat(records.scan("", 2, Set.of("x")))
+                assertThat(records.scan("", 2))
                         .satisfiesExactly(
-                                row -> assertThat(row.fields()).containsOnly(Map.entry("x", new byte[] {1})),
-                                row -> assertThat(row.fields()).containsOnly(Map.entry("x", new byte[] {2, 3})));
+                                row -> assertThat(row.fields()).containsEntry("x", new byte[] {1}),
+                                row -> assertThat(row.fields()).containsEntry("x", new byte[] {2, 3}));
             }
             assertThat(records.delete("b")).isTrue();
             assertThat(records.delete("b")).isFalse();
-            assertThat(records.read("b", Set.of())).isEmpty();
+            assertThat(records.read("b")).isEmpty();
             if (peer.runs(YcsbWorkload.E)) {
-                assertThat(records.scan("b", 2, Set.of()))
+                assertThat(records.scan("b", 2))
                         .extracting(RecordService.Row::key)
                         .containsExactly("c");
             }
@@ -105,7 +103,7 @@ class YcsbTargetTest {
     @Test
     @SuppressWarnings("JdkObsolete") // a scan wants a Vector
     void shouldStopAtAWrongRecord() {
-        RecordTable table = new RecordTable();
+        RecordStore table = new RecordStore();
         RecordDb binding = new RecordDb(table, 2);
         binding.insert("t", "a", values());
         binding.insert("t", "b", values());
@@ -113,11 +111,11 @@ class YcsbTargetTest {
         binding.read("t", "a", null, result);
         assertThat(result).containsOnlyKeys("x", "y");
 
-        Map<String, byte[]> right = table.read("a", Set.of()).orElseThrow();
+        Map<String, byte[]> right = table.read("a").orElseThrow();
         byte[] damaged = right.get("x").clone();
         damaged[3]++;
         List<Map<String, byte[]>> wrong = List.of(
-                table.read("b", Set.of()).orElseThrow(),
+                table.read("b").orElseThrow(),
                 Map.of("x", damaged, "y", right.get("y")),
                 Map.of("x", right.get("y"), "y", right.get("x")),
                 Map.of("x", Arrays.copyOf(right.get("x"), 7), "y", right.get("y")),

@@ -4,33 +4,32 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** Records in the Java heap: a hash table for single ones, a sorted map for scans. Thread-safe. */
-final class RecordTable implements RecordService {
+final class RecordStore implements RecordService {
     /** Both maps have the same references; an update replaces all fields at once. */
     private final Map<String, AtomicReference<RecordFields>> records = new ConcurrentHashMap<>();
 
     private final ConcurrentSkipListMap<String, AtomicReference<RecordFields>> ordered = new ConcurrentSkipListMap<>();
 
     @Override
-    public Optional<Map<String, byte[]>> read(String key, Set<String> fields) {
+    public Optional<Map<String, byte[]>> read(String key) {
         AtomicReference<RecordFields> record = records.get(key);
-        return record == null ? Optional.empty() : Optional.of(record.get().only(fields));
+        return record == null ? Optional.empty() : Optional.of(record.get());
     }
 
     @Override
-    public List<Row> scan(String firstKey, int count, Set<String> fields) {
+    public List<Row> scan(String firstKey, int count) {
         List<Row> rows = new ArrayList<>(count);
         for (Map.Entry<String, AtomicReference<RecordFields>> record :
                 ordered.tailMap(firstKey).entrySet()) {
             if (rows.size() == count) {
                 break;
             }
-            rows.add(new Row(record.getKey(), record.getValue().get().only(fields)));
+            rows.add(new Row(record.getKey(), record.getValue().get()));
         }
         return rows;
     }

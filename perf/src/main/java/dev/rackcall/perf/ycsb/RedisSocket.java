@@ -10,10 +10,10 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 
 /** A connection to a Unix socket as the {@link Socket} that Jedis wants. It has no timeouts. */
-final class UnixSocket extends Socket {
+final class RedisSocket extends Socket {
     private final SocketChannel channel;
 
-    UnixSocket(Path path) throws IOException {
+    RedisSocket(Path path) throws IOException {
         channel = SocketChannel.open(UnixDomainSocketAddress.of(path));
     }
 
