@@ -5,6 +5,7 @@ import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.peers.GrpcTransport;
 import dev.rackcall.perf.ycsb.proto.RecordsGrpc;
 import dev.rackcall.perf.ycsb.proto.RecordsProto.Done;
+import dev.rackcall.perf.ycsb.proto.RecordsProto.RecordChange;
 import dev.rackcall.perf.ycsb.proto.RecordsProto.RecordKey;
 import dev.rackcall.perf.ycsb.proto.RecordsProto.RecordRow;
 import dev.rackcall.perf.ycsb.proto.RecordsProto.Rows;
@@ -31,8 +32,8 @@ record GrpcRecords(RecordsGrpc.RecordsBlockingStub stub) implements RecordServic
     }
 
     @Override
-    public Optional<Map<String, byte[]>> read(String key) {
-        return rows(stub.read(key(key))).stream().map(Row::fields).findFirst();
+    public Optional<List<byte[]>> read(String key) {
+        return rows(stub.read(key(key))).stream().map(Row::values).findFirst();
     }
 
     @Override
@@ -42,13 +43,15 @@ record GrpcRecords(RecordsGrpc.RecordsBlockingStub stub) implements RecordServic
     }
 
     @Override
-    public void insert(String key, Map<String, byte[]> fields) {
-        stub.insert(message(key, fields));
+    public void insert(String key, List<byte[]> values) {
+        stub.insert(message(key, values));
     }
 
     @Override
-    public boolean update(String key, Map<String, byte[]> fields) {
-        return stub.update(message(key, fields)).getFound();
+    public boolean update(String key, Map<Integer, byte[]> values) {
+        RecordChange.Builder change = RecordChange.newBuilder().setKey(key);
+        values.forEach((field, value) -> change.putValues(field, ByteString.copyFrom(value)));
+        return stub.update(change.build()).getFound();
     }
 
     @Override
@@ -60,21 +63,19 @@ record GrpcRecords(RecordsGrpc.RecordsBlockingStub stub) implements RecordServic
         return RecordKey.newBuilder().setKey(key).build();
     }
 
-    private static RecordRow message(String key, Map<String, byte[]> fields) {
+    private static RecordRow message(String key, List<byte[]> values) {
         RecordRow.Builder row = RecordRow.newBuilder().setKey(key);
-        fields.forEach((field, value) -> row.putFields(field, ByteString.copyFrom(value)));
+        values.forEach(value -> row.addValues(ByteString.copyFrom(value)));
         return row.build();
     }
 
-    private static Map<String, byte[]> fields(RecordRow row) {
-        Map<String, byte[]> fields = HashMap.newHashMap(row.getFieldsCount());
-        row.getFieldsMap().forEach((field, value) -> fields.put(field, value.toByteArray()));
-        return fields;
+    private static List<byte[]> values(RecordRow row) {
+        return row.getValuesList().stream().map(ByteString::toByteArray).toList();
     }
 
     private static List<Row> rows(Rows rows) {
         return rows.getRowsList().stream()
-                .map(row -> new Row(row.getKey(), fields(row)))
+                .map(row -> new Row(row.getKey(), values(row)))
                 .toList();
     }
 
@@ -97,19 +98,21 @@ record GrpcRecords(RecordsGrpc.RecordsBlockingStub stub) implements RecordServic
         public void scan(ScanRequest request, StreamObserver<Rows> reply) {
             Rows.Builder rows = Rows.newBuilder();
             table.scan(request.getFirstKey(), request.getCount())
-                    .forEach(row -> rows.addRows(message(row.key(), row.fields())));
+                    .forEach(row -> rows.addRows(message(row.key(), row.values())));
             answer(reply, rows.build());
         }
 
         @Override
         public void insert(RecordRow row, StreamObserver<Done> reply) {
-            table.insert(row.getKey(), fields(row));
+            table.insert(row.getKey(), values(row));
             done(reply, true);
         }
 
         @Override
-        public void update(RecordRow row, StreamObserver<Done> reply) {
-            done(reply, table.update(row.getKey(), fields(row)));
+        public void update(RecordChange change, StreamObserver<Done> reply) {
+            Map<Integer, byte[]> values = new HashMap<>();
+            change.getValuesMap().forEach((field, value) -> values.put(field, value.toByteArray()));
+            done(reply, table.update(change.getKey(), values));
         }
 
         @Override

@@ -1,17 +1,13 @@
 package dev.rackcall.perf.ycsb;
 
 import dev.rackcall.perf.harness.ServerSide;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -45,7 +41,7 @@ record MemcachedRecords(MemcachedClient client) implements RecordService {
     }
 
     @Override
-    public Optional<Map<String, byte[]>> read(String key) {
+    public Optional<List<byte[]>> read(String key) {
         return Optional.ofNullable((byte[]) client.get(key)).map(MemcachedRecords::decoded);
     }
 
@@ -55,19 +51,19 @@ record MemcachedRecords(MemcachedClient client) implements RecordService {
     }
 
     @Override
-    public void insert(String key, Map<String, byte[]> fields) {
-        client.set(key, 0, encoded(fields)).getStatus();
+    public void insert(String key, List<byte[]> values) {
+        client.set(key, 0, encoded(values)).getStatus();
     }
 
     @Override
-    public boolean update(String key, Map<String, byte[]> fields) {
+    public boolean update(String key, Map<Integer, byte[]> values) {
         while (true) {
             CASValue<Object> old = client.gets(key);
             if (old == null) {
                 return false;
             }
-            Map<String, byte[]> row = decoded((byte[]) old.getValue());
-            row.putAll(fields);
+            List<byte[]> row = decoded((byte[]) old.getValue());
+            values.forEach(row::set);
             if (client.cas(key, old.getCas(), encoded(row)) == CASResponse.OK) {
                 return true;
             }
@@ -79,28 +75,19 @@ record MemcachedRecords(MemcachedClient client) implements RecordService {
         return client.delete(key).getStatus().isSuccess();
     }
 
-    private static byte[] encoded(Map<String, byte[]> row) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream(2048);
-        try (DataOutputStream out = new DataOutputStream(bytes)) {
-            for (Map.Entry<String, byte[]> field : row.entrySet()) {
-                out.writeUTF(field.getKey());
-                out.writeShort(field.getValue().length);
-                out.write(field.getValue());
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return bytes.toByteArray();
+    private static byte[] encoded(List<byte[]> row) {
+        ByteBuffer encoded = ByteBuffer.allocate(
+                row.stream().mapToInt(value -> Short.BYTES + value.length).sum());
+        row.forEach(value -> encoded.putShort((short) value.length).put(value));
+        return encoded.array();
     }
 
-    private static Map<String, byte[]> decoded(byte[] value) {
-        Map<String, byte[]> row = new HashMap<>();
-        try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(value))) {
-            while (in.available() > 0) {
-                row.put(in.readUTF(), in.readNBytes(in.readUnsignedShort()));
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+    private static List<byte[]> decoded(byte[] encoded) {
+        List<byte[]> row = new ArrayList<>();
+        for (ByteBuffer left = ByteBuffer.wrap(encoded); left.hasRemaining(); ) {
+            byte[] value = new byte[left.getShort()];
+            left.get(value);
+            row.add(value);
         }
         return row;
     }

@@ -5,7 +5,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.Vector;
+import java.util.stream.IntStream;
 import site.ycsb.ByteArrayByteIterator;
 import site.ycsb.ByteIterator;
 import site.ycsb.DB;
@@ -16,19 +18,23 @@ import site.ycsb.Status;
  * record that it reads: a missing or wrong one ends the run. Confined to one thread.
  */
 final class RecordDb extends DB {
+    /** YCSB's names of fields before their number. */
+    private static final String PREFIX = "field";
+
     private final RecordService service;
-    private final int fieldCount;
+    private final String[] names;
     private final RecordStamp stamp = new RecordStamp();
 
     /** @param fieldCount fields of each record */
     RecordDb(RecordService service, int fieldCount) {
         this.service = service;
-        this.fieldCount = fieldCount;
+        this.names =
+                IntStream.range(0, fieldCount).mapToObj(field -> PREFIX + field).toArray(String[]::new);
     }
 
     @Override
     public Status read(String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
-        Map<String, byte[]> row = service.read(key).orElseThrow(() -> new BenchFailure("there is no record " + key));
+        List<byte[]> row = service.read(key).orElseThrow(() -> new BenchFailure("there is no record " + key));
         take(key, row, fields, result);
         return Status.OK;
     }
@@ -48,7 +54,7 @@ final class RecordDb extends DB {
         for (RecordService.Row row : rows) {
             require(last.compareTo(row.key()) < 0, row.key());
             HashMap<String, ByteIterator> taken = new HashMap<>();
-            take(row.key(), row.fields(), fields, taken);
+            take(row.key(), row.values(), fields, taken);
             result.add(taken);
             last = row.key();
         }
@@ -63,7 +69,7 @@ final class RecordDb extends DB {
 
     @Override
     public Status insert(String table, String key, Map<String, ByteIterator> values) {
-        service.insert(key, stamped(key, values));
+        service.insert(key, List.copyOf(new TreeMap<>(stamped(key, values)).values()));
         return Status.OK;
     }
 
@@ -72,19 +78,21 @@ final class RecordDb extends DB {
         return service.delete(key) ? Status.OK : Status.NOT_FOUND;
     }
 
-    private void take(String key, Map<String, byte[]> row, Set<String> fields, Map<String, ByteIterator> result) {
-        require(row.size() == fieldCount, key);
-        row.forEach((field, value) -> {
+    private void take(String key, List<byte[]> row, Set<String> fields, Map<String, ByteIterator> result) {
+        require(row.size() == names.length, key);
+        for (int field = 0; field < names.length; field++) {
+            byte[] value = row.get(field);
             require(stamp.fits(key, field, value), key);
-            if (fields == null || fields.contains(field)) {
-                result.put(field, new ByteArrayByteIterator(value));
+            if (fields == null || fields.contains(names[field])) {
+                result.put(names[field], new ByteArrayByteIterator(value));
             }
-        });
+        }
     }
 
-    private Map<String, byte[]> stamped(String key, Map<String, ByteIterator> values) {
-        Map<String, byte[]> stamped = HashMap.newHashMap(values.size());
-        values.forEach((field, value) -> {
+    private Map<Integer, byte[]> stamped(String key, Map<String, ByteIterator> values) {
+        Map<Integer, byte[]> stamped = HashMap.newHashMap(values.size());
+        values.forEach((name, value) -> {
+            int field = Integer.parseInt(name, PREFIX.length(), name.length(), 10);
             byte[] bytes = value.toArray();
             stamp.put(key, field, bytes);
             stamped.put(field, bytes);

@@ -6,16 +6,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A key-value service with YCSB's operations. */
+/** A key-value service with YCSB's operations. A field has a number, as in a protobuf message: its name does not travel. */
 @RpcService(RecordService.CHANNEL)
 public interface RecordService {
     String CHANNEL = "/ycsb/records";
 
     /** A record with its key. */
-    record Row(String key, Map<String, byte[]> fields) {}
+    record Row(String key, List<byte[]> values) {}
 
     @Rpc(idempotent = true)
-    Optional<Map<String, byte[]>> read(String key);
+    Optional<List<byte[]>> read(String key);
 
     /** At most {@code count} records in the order of their keys, from the first key that is not below {@code firstKey}. */
     @Rpc(idempotent = true)
@@ -23,11 +23,11 @@ public interface RecordService {
 
     /** Stores a record; replaces one with the same key. */
     @Rpc(idempotent = true)
-    void insert(String key, Map<String, byte[]> fields);
+    void insert(String key, List<byte[]> values);
 
     /** Replaces these fields of a record; false if there is no such record. */
     @Rpc(idempotent = true)
-    boolean update(String key, Map<String, byte[]> fields);
+    boolean update(String key, Map<Integer, byte[]> values);
 
     /** False if there was no such record. */
     @Rpc

@@ -7,7 +7,7 @@ import java.util.zip.CRC32C;
 
 /**
  * The last eight bytes of each field's value: a checksum of the bytes before them, and a hash of the record's key and the
- * field's name. A value that is damaged, torn or belongs elsewhere does not match. Confined to one thread.
+ * field's number. A value that is damaged, torn or belongs elsewhere does not match. Confined to one thread.
  */
 final class RecordStamp {
     /** Bytes of the stamp. */
@@ -18,13 +18,13 @@ final class RecordStamp {
     private final CRC32C checksum = new CRC32C();
 
     /** Overwrites the end of a value. */
-    void put(String key, String field, byte[] value) {
+    void put(String key, int field, byte[] value) {
         int end = value.length - BYTES;
         INT.set(value, end, checksum(value, end));
         INT.set(value, end + Integer.BYTES, owner(key, field));
     }
 
-    boolean fits(String key, String field, byte[] value) {
+    boolean fits(String key, int field, byte[] value) {
         int end = value.length - BYTES;
         return end >= 0
                 && (int) INT.get(value, end) == checksum(value, end)
@@ -37,7 +37,7 @@ final class RecordStamp {
         return (int) checksum.getValue();
     }
 
-    private static int owner(String key, String field) {
-        return 31 * key.hashCode() + field.hashCode();
+    private static int owner(String key, int field) {
+        return 31 * key.hashCode() + field;
     }
 }

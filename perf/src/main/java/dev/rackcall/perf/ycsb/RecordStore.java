@@ -10,21 +10,21 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /** Records in the Java heap: a hash table for single ones, a sorted map for scans. Thread-safe. */
 final class RecordStore implements RecordService {
-    /** Both maps have the same references; an update replaces all fields at once. */
-    private final Map<String, AtomicReference<RecordFields>> records = new ConcurrentHashMap<>();
+    /** Both maps have the same references; an update replaces all values at once. */
+    private final Map<String, AtomicReference<List<byte[]>>> records = new ConcurrentHashMap<>();
 
-    private final ConcurrentSkipListMap<String, AtomicReference<RecordFields>> ordered = new ConcurrentSkipListMap<>();
+    private final ConcurrentSkipListMap<String, AtomicReference<List<byte[]>>> ordered = new ConcurrentSkipListMap<>();
 
     @Override
-    public Optional<Map<String, byte[]>> read(String key) {
-        AtomicReference<RecordFields> record = records.get(key);
+    public Optional<List<byte[]>> read(String key) {
+        AtomicReference<List<byte[]>> record = records.get(key);
         return record == null ? Optional.empty() : Optional.of(record.get());
     }
 
     @Override
     public List<Row> scan(String firstKey, int count) {
         List<Row> rows = new ArrayList<>(count);
-        for (Map.Entry<String, AtomicReference<RecordFields>> record :
+        for (Map.Entry<String, AtomicReference<List<byte[]>>> record :
                 ordered.tailMap(firstKey).entrySet()) {
             if (rows.size() == count) {
                 break;
@@ -35,11 +35,10 @@ final class RecordStore implements RecordService {
     }
 
     @Override
-    public void insert(String key, Map<String, byte[]> fields) {
-        RecordFields stored = RecordFields.of(fields);
+    public void insert(String key, List<byte[]> values) {
         records.compute(key, (_, old) -> {
-            AtomicReference<RecordFields> record = old == null ? new AtomicReference<>() : old;
-            record.set(stored);
+            AtomicReference<List<byte[]>> record = old == null ? new AtomicReference<>() : old;
+            record.set(values);
             if (old == null) {
                 ordered.put(key, record);
             }
@@ -48,18 +47,22 @@ final class RecordStore implements RecordService {
     }
 
     @Override
-    public boolean update(String key, Map<String, byte[]> fields) {
-        AtomicReference<RecordFields> record = records.get(key);
+    public boolean update(String key, Map<Integer, byte[]> values) {
+        AtomicReference<List<byte[]>> record = records.get(key);
         if (record == null) {
             return false;
         }
-        record.updateAndGet(old -> old.with(fields));
+        record.updateAndGet(old -> {
+            List<byte[]> updated = new ArrayList<>(old);
+            values.forEach(updated::set);
+            return updated;
+        });
         return true;
     }
 
     @Override
     public boolean delete(String key) {
-        AtomicReference<RecordFields> removed = records.remove(key);
+        AtomicReference<List<byte[]>> removed = records.remove(key);
         // Only this reference: the key may have been inserted again.
         return removed != null && ordered.remove(key, removed);
     }

@@ -6,6 +6,7 @@ import dev.rackcall.perf.harness.ServerSide;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,8 +59,8 @@ record RedisRecords(Jedis jedis) implements RecordService {
     }
 
     @Override
-    public Optional<Map<String, byte[]>> read(String key) {
-        Map<String, byte[]> row = fields(jedis.hgetAll(bytes(key)));
+    public Optional<List<byte[]>> read(String key) {
+        List<byte[]> row = values(jedis.hgetAll(bytes(key)));
         return row.isEmpty() ? Optional.empty() : Optional.of(row);
     }
 
@@ -72,23 +73,29 @@ record RedisRecords(Jedis jedis) implements RecordService {
         }
         List<Row> rows = new ArrayList<>(keys.size());
         for (int i = 0; i < keys.size(); i++) {
-            rows.add(new Row(text(keys.get(i)), fields(replies.get(i).get())));
+            rows.add(new Row(text(keys.get(i)), values(replies.get(i).get())));
         }
         return rows;
     }
 
     @Override
-    public void insert(String key, Map<String, byte[]> fields) {
+    public void insert(String key, List<byte[]> values) {
         try (Pipeline pipeline = jedis.pipelined()) {
-            pipeline.hset(bytes(key), named(fields));
+            Map<byte[], byte[]> record = HashMap.newHashMap(values.size());
+            for (int field = 0; field < values.size(); field++) {
+                record.put(bytes(Integer.toString(field)), values.get(field));
+            }
+            pipeline.hset(bytes(key), record);
             pipeline.zadd(KEYS, 0, bytes(key));
         }
     }
 
     /** Redis answers how many fields are new: all have been there if the record has. */
     @Override
-    public boolean update(String key, Map<String, byte[]> fields) {
-        return jedis.hset(bytes(key), named(fields)) == 0;
+    public boolean update(String key, Map<Integer, byte[]> values) {
+        Map<byte[], byte[]> changed = HashMap.newHashMap(values.size());
+        values.forEach((field, value) -> changed.put(bytes(Integer.toString(field)), value));
+        return jedis.hset(bytes(key), changed) == 0;
     }
 
     @Override
@@ -97,16 +104,10 @@ record RedisRecords(Jedis jedis) implements RecordService {
         return jedis.del(bytes(key)) == 1;
     }
 
-    private static Map<byte[], byte[]> named(Map<String, byte[]> fields) {
-        Map<byte[], byte[]> named = HashMap.newHashMap(fields.size());
-        fields.forEach((field, value) -> named.put(bytes(field), value));
-        return named;
-    }
-
-    private static Map<String, byte[]> fields(Map<byte[], byte[]> reply) {
-        Map<String, byte[]> row = HashMap.newHashMap(reply.size());
-        reply.forEach((field, value) -> row.put(text(field), value));
-        return row;
+    private static List<byte[]> values(Map<byte[], byte[]> reply) {
+        byte[][] values = new byte[reply.size()][];
+        reply.forEach((field, value) -> values[Integer.parseInt(text(field))] = value);
+        return Arrays.asList(values);
     }
 
     private static byte[] bytes(String text) {

@@ -73,11 +73,10 @@ class YcsbTargetTest {
             YcsbPeer.Connection connection = peer.open(directory);
             RecordService records = connection.service();
             for (String key : List.of("b", "c", "a")) {
-                records.insert(key, Map.of("x", new byte[] {1}, "y", key.getBytes(UTF_8)));
+                records.insert(key, List.of(new byte[] {1}, key.getBytes(UTF_8)));
             }
-            assertThat(records.update("b", Map.of("x", new byte[] {2, 3}))).isTrue();
-            assertThat(records.read("b").orElseThrow())
-                    .containsOnly(Map.entry("x", new byte[] {2, 3}), Map.entry("y", new byte[] {'b'}));
+            assertThat(records.update("b", Map.of(0, new byte[] {2, 3}))).isTrue();
+            assertThat(records.read("b").orElseThrow()).containsExactly(new byte[] {2, 3}, new byte[] {'b'});
             assertThat(records.read("d")).isEmpty();
             if (peer.runs(YcsbWorkload.E)) {
                 assertThat(records.scan("b", 2))
@@ -85,8 +84,8 @@ class YcsbTargetTest {
                         .containsExactly("b", "c");
                 assertThat(records.scan("", 2))
                         .satisfiesExactly(
-                                row -> assertThat(row.fields()).containsEntry("x", new byte[] {1}),
-                                row -> assertThat(row.fields()).containsEntry("x", new byte[] {2, 3}));
+                                row -> assertThat(row.values()).first().isEqualTo(new byte[] {1}),
+                                row -> assertThat(row.values()).first().isEqualTo(new byte[] {2, 3}));
             }
             assertThat(records.delete("b")).isTrue();
             assertThat(records.delete("b")).isFalse();
@@ -109,18 +108,18 @@ class YcsbTargetTest {
         binding.insert("t", "b", values());
         Map<String, ByteIterator> result = new HashMap<>();
         binding.read("t", "a", null, result);
-        assertThat(result).containsOnlyKeys("x", "y");
+        assertThat(result).containsOnlyKeys("field0", "field1");
 
-        Map<String, byte[]> right = table.read("a").orElseThrow();
-        byte[] damaged = right.get("x").clone();
+        List<byte[]> right = table.read("a").orElseThrow();
+        byte[] damaged = right.get(0).clone();
         damaged[3]++;
-        List<Map<String, byte[]>> wrong = List.of(
+        List<List<byte[]>> wrong = List.of(
                 table.read("b").orElseThrow(),
-                Map.of("x", damaged, "y", right.get("y")),
-                Map.of("x", right.get("y"), "y", right.get("x")),
-                Map.of("x", Arrays.copyOf(right.get("x"), 7), "y", right.get("y")),
-                Map.of("x", right.get("x")));
-        for (Map<String, byte[]> row : wrong) {
+                List.of(damaged, right.get(1)),
+                List.of(right.get(1), right.get(0)),
+                List.of(Arrays.copyOf(right.get(0), 7), right.get(1)),
+                List.of(right.get(0)));
+        for (List<byte[]> row : wrong) {
             table.insert("a", row);
             assertThatThrownBy(() -> binding.read("t", "a", null, new HashMap<>()))
                     .isInstanceOf(BenchFailure.class);
@@ -132,8 +131,8 @@ class YcsbTargetTest {
     }
 
     private static Map<String, ByteIterator> values() {
-        return new HashMap<>(
-                Map.of("x", new ByteArrayByteIterator(new byte[20]), "y", new ByteArrayByteIterator(new byte[20])));
+        return new HashMap<>(Map.of(
+                "field0", new ByteArrayByteIterator(new byte[20]), "field1", new ByteArrayByteIterator(new byte[20])));
     }
 
     @Test
