@@ -39,6 +39,7 @@ import picocli.CommandLine.TypeConversionException;
         footer = {
             "",
             "Targets: rtt (round trips), throughput (calls in flight), crowd (client processes that share the processors, beside other work and under limits),"
+                    + " ycsb (a key-value service under YCSB, beside Redis, memcached and grpc-java),"
                     + " rare (calls with pauses), connect (new connections), elastic (many at the same time), idle (idle processes and connections),"
                     + " start (from JVM start to the first reply), isolation (snapshots, seals, sandboxes), metrics (what reporting a call costs), verbs (ping-pong over the software RDMA device),"
                     + " rdma (calls over the software RDMA device, and grpc-java over TCP), grpc (grpc-java over Rackcall and its peers),"
@@ -81,7 +82,7 @@ public final class BenchCommand implements Callable<Integer> {
             paramLabel = "TIME",
             converter = Words.Time.class,
             description =
-                    "Length of one measurement, with its unit: 2s or 500ms (default: 1s; isolation alone 500ms, crowd"
+                    "Length of one measurement, with its unit: 2s or 500ms (default: 1s; isolation or ycsb alone 500ms, crowd"
                             + " alone 2s).")
     private Optional<Long> duration = Optional.empty();
 
@@ -90,7 +91,7 @@ public final class BenchCommand implements Callable<Integer> {
             paramLabel = "TIME",
             converter = Words.Time.class,
             description = "Call before measuring until the median settles, at most so long, with its unit"
-                    + " (default: 3s; isolation alone 800ms, crowd alone 2s).")
+                    + " (default: 3s; isolation alone 800ms, crowd alone 2s, ycsb alone 1s).")
     private Optional<Long> warmUp = Optional.empty();
 
     @Option(
@@ -253,6 +254,10 @@ public final class BenchCommand implements Callable<Integer> {
                 // for some milliseconds at a time, so that each of many clients gets few turns in a shorter
                 // measurement.
                 return new Usual(2_000, 2_000, 5);
+            }
+            if (targets.stream().allMatch(BenchTarget.YCSB::equals)) {
+                // Some seventy results, in three repeats: some five minutes on two processors.
+                return new Usual(500, 1_000, 3);
             }
             return new Usual(1_000, 3_000, shortRun ? 1 : 3);
         }

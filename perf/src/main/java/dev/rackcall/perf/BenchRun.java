@@ -26,6 +26,7 @@ import dev.rackcall.perf.targets.IdleTarget;
 import dev.rackcall.perf.targets.RttTarget;
 import dev.rackcall.perf.targets.StartTarget;
 import dev.rackcall.perf.targets.ThroughputTarget;
+import dev.rackcall.perf.ycsb.YcsbTarget;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -109,6 +110,7 @@ record BenchRun(BenchSelection selection, BenchPlan plan) {
                 yield results;
             }
             case CROWD -> new CrowdTarget(plan, workspace, rounds).measure();
+            case YCSB -> new YcsbTarget(plan, workspace, rounds).measure();
             case RARE -> new RareTarget(plan, workspace, rounds).measure();
             case CONNECT -> {
                 // Connections that calls use; and those of the control plane, which are short and take turns.

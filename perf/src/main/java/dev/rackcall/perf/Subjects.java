@@ -27,6 +27,7 @@ import dev.rackcall.perf.peers.RawPingPong;
 import dev.rackcall.perf.peers.TwoCopies;
 import dev.rackcall.perf.rare.RareTarget;
 import dev.rackcall.perf.rdma.SoftPingPong;
+import dev.rackcall.perf.ycsb.YcsbTarget;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -64,6 +65,7 @@ final class Subjects {
                     ThreadedCalls.subjects(),
                     GrpcProtobuf.subjects(),
                     CrowdTarget.subjects(),
+                    YcsbTarget.subjects(),
                     RareTarget.subjects(),
                     ConnectSides.subjects(),
                     List.of(

@@ -36,7 +36,8 @@ class SubjectsTest {
     static Stream<String> here() {
         return Subjects.all().stream()
                 // Of those a test of their own starts fewer.
-                .filter(subject -> !EnumSet.of(BenchTarget.ELASTIC, BenchTarget.CROWD, BenchTarget.RARE)
+                .filter(subject -> !EnumSet.of(
+                                BenchTarget.ELASTIC, BenchTarget.CROWD, BenchTarget.YCSB, BenchTarget.RARE)
                         .contains(subject.target()))
                 .filter(subject -> !subject.has(Subject.Trait.NEVER_ONE_PROCESS))
                 .filter(subject -> subject.jvmFlags().stream()

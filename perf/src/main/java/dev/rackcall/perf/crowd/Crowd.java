@@ -1,6 +1,6 @@
 package dev.rackcall.perf.crowd;
 
-import dev.rackcall.perf.harness.BenchFailure;
+import dev.rackcall.perf.harness.InParallel;
 import dev.rackcall.perf.harness.Launch;
 import dev.rackcall.perf.harness.MeasuredClient;
 import dev.rackcall.perf.harness.MeasuredProcess;
@@ -15,10 +15,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -77,7 +73,7 @@ final class Crowd implements AutoCloseable {
             }
             return client.ask(mostNanos, side -> side.warmUp(mostNanos, WARM_CALLS));
         };
-        inParallel(STARTERS, Collections.nCopies(Math.max(0, count - clients.size()), start));
+        InParallel.run(STARTERS, Collections.nCopies(Math.max(0, count - clients.size()), start));
     }
 
     /** Starts a process that opens this many connections, and then no longer calls. */
@@ -106,7 +102,7 @@ final class Crowd implements AutoCloseable {
     CrowdRun measure(long nanos) {
         long start = System.nanoTime() + LEAD_NANOS + clients.size() * LEAD_NANOS_A_CLIENT;
         Duration before = processorTime();
-        List<Measurement> measurements = inParallel(
+        List<Measurement> measurements = InParallel.run(
                 clients.size(),
                 clients.stream()
                         .<Callable<Measurement>>map(client ->
@@ -120,23 +116,6 @@ final class Crowd implements AutoCloseable {
         return Stream.concat(clients.stream(), idle.stream())
                 .map(MeasuredProcess::processorTime)
                 .reduce(server.processorTime(), Duration::plus);
-    }
-
-    private static <T> List<T> inParallel(int threads, List<Callable<T>> tasks) {
-        try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
-            List<T> results = new ArrayList<>();
-            for (Future<T> each : executor.invokeAll(tasks)) {
-                results.add(each.get());
-            }
-            return results;
-        } catch (ExecutionException e) {
-            throw e.getCause() instanceof BenchFailure failure
-                    ? failure
-                    : new BenchFailure(e.getCause().toString());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new BenchFailure("interrupted");
-        }
     }
 
     @Override

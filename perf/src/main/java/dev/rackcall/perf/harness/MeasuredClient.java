@@ -32,6 +32,11 @@ public final class MeasuredClient implements AutoCloseable {
         this.client = sides.connect(directory);
     }
 
+    /** What the subject connected. */
+    public ClientSide side() {
+        return client;
+    }
+
     private Measurement counted(Measurement measurement) {
         nextSequence += measurement.count();
         return measurement;

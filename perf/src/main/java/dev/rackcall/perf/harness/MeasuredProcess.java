@@ -120,7 +120,8 @@ public final class MeasuredProcess<S> implements AutoCloseable {
         return child;
     }
 
-    private static Process launch(ProcessBuilder builder) throws IOException {
+    /** Starts a program that ends with this JVM. Its errors are shown. */
+    public static Process launch(ProcessBuilder builder) throws IOException {
         Process process = builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
         LIVE.add(process);
         return process;

@@ -34,6 +34,8 @@ public final class Rounds {
     /** The progress line shows the remaining time from this length. */
     private static final long LEAST_SECONDS = 5;
 
+    private static final int MOST_NAMES = 12;
+
     private final BenchPlan plan;
     private final List<String> failures = new ArrayList<>();
 
@@ -75,7 +77,7 @@ public final class Rounds {
             long left = step == 0 ? 0 : (System.nanoTime() - begin) / step * (steps - step);
             long seconds = TimeUnit.NANOSECONDS.toSeconds(left);
             plan.say(target.word() + " " + (step + 1) + " of " + steps + ": "
-                    + group.stream().map(Subject::name).collect(Collectors.joining(", "))
+                    + names(group)
                     + (seconds < LEAST_SECONDS ? "" : " (about " + seconds + " s to go)"));
             for (Result result : run.apply(group)) {
                 String key = result.name() + "/" + result.figure("in_flight");
@@ -84,6 +86,11 @@ public final class Rounds {
             }
         }
         return runs.values().stream().map(Result::medianOf).toList();
+    }
+
+    private static String names(List<Subject> group) {
+        String first = group.stream().limit(MOST_NAMES).map(Subject::name).collect(Collectors.joining(", "));
+        return group.size() <= MOST_NAMES ? first : first + " and " + (group.size() - MOST_NAMES) + " more";
     }
 
     /** Does a step; if it fails, records the failure and returns false. */

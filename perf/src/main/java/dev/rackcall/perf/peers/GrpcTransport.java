@@ -41,7 +41,7 @@ public enum GrpcTransport {
         }
 
         @Override
-        ManagedChannelBuilder<?> channel(Path directory) {
+        public ManagedChannelBuilder<?> channel(Path directory) {
             return InProcessChannelBuilder.forName(directory.toString());
         }
     },
@@ -53,7 +53,7 @@ public enum GrpcTransport {
         }
 
         @Override
-        ManagedChannelBuilder<?> channel(Path directory) {
+        public ManagedChannelBuilder<?> channel(Path directory) {
             return RackcallChannelBuilder.forAddress(address(directory)).maxInboundMessageSize(WINDOW);
         }
 
@@ -69,7 +69,7 @@ public enum GrpcTransport {
         }
 
         @Override
-        ManagedChannelBuilder<?> channel(Path directory) {
+        public ManagedChannelBuilder<?> channel(Path directory) {
             return netty(NettyChannelBuilder.forAddress(socket(directory)))
                     .channelType(EpollDomainSocketChannel.class, DomainSocketAddress.class);
         }
@@ -86,7 +86,7 @@ public enum GrpcTransport {
         }
 
         @Override
-        ManagedChannelBuilder<?> channel(Path directory) throws IOException {
+        public ManagedChannelBuilder<?> channel(Path directory) throws IOException {
             int port = Integer.parseInt(Files.readString(directory.resolve(PORT_FILE)));
             return netty(NettyChannelBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port)))
                     .channelType(EpollSocketChannel.class, InetSocketAddress.class);
@@ -118,7 +118,8 @@ public enum GrpcTransport {
 
     abstract ServerBuilder<?> server(Path directory) throws IOException;
 
-    abstract ManagedChannelBuilder<?> channel(Path directory) throws IOException;
+    /** A channel to the server of that directory. */
+    public abstract ManagedChannelBuilder<?> channel(Path directory) throws IOException;
 
     <Q, R> ServerSide serve(Path directory, MethodDescriptor<Q, R> method, Function<Q, R> handler) throws IOException {
         return serve(
@@ -133,7 +134,7 @@ public enum GrpcTransport {
     }
 
     /** Serves a service, on the transport's thread or on gRPC's own thread pool. */
-    ServerSide serve(Path directory, boolean direct, ServerServiceDefinition service) throws IOException {
+    public ServerSide serve(Path directory, boolean direct, ServerServiceDefinition service) throws IOException {
         ServerBuilder<?> builder = server(directory).addService(service);
         Server server = (direct ? builder.directExecutor() : builder).build().start();
         if (server.getPort() > 0) {

@@ -20,6 +20,10 @@ public enum BenchTarget {
     CROWD(
             "Crowds: client processes that call one server process, nothing pinned; latencies of the worst client, medians of the runs",
             "worst_ops_per_s: worst run, uds_ratio: worst to uds, grpc_uds_ratio: to grpc, aeron_ratio: to aeron, uds_p99_ratio: worst p99 to uds, worst_slowest_to_fastest: worst slowest to fastest, cpu_s_per_million: cpu/1 M calls, uds_cpu_ratio: worst cpu to uds"),
+    /** A key-value service and its peers under YCSB's workloads. */
+    YCSB(
+            "YCSB: PEER-WORKLOAD-PROCESSESxTHREADS, 100,000 records of 1 KB, nothing pinned, every read checked; latencies of the worst process, medians of the runs",
+            "worst_ops_per_s: worst run, redis_ratio: worst to redis, memcached_ratio: to memcached, grpc_ratio: to grpc"),
     /** Calls with pauses between them. */
     RARE(
             "Rare calls: one client, a call every MS milliseconds, nothing pinned; medians of the runs",
