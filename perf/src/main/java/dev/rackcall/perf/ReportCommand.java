@@ -33,8 +33,8 @@ import picocli.CommandLine.Spec;
         description = "Measures everything in at most 20 minutes and writes a page, beside the papers' numbers.",
         sortOptions = false)
 public final class ReportCommand implements Callable<Integer> {
-    private static final int QUICK_SECONDS = 180;
-    private static final int FULL_SECONDS = 1200;
+    static final int QUICK_SECONDS = 180;
+    static final int FULL_SECONDS = 1200;
     /** For the page, and for what ends a step. */
     private static final int RESERVE_SECONDS = 5;
 

@@ -46,7 +46,7 @@ record ReportStep(BenchTarget target, int seconds, int repeat, int durationMilli
                     300,
                     800,
                     "raw-pingpong rackcall-noop rackcall-value-64 rackcall-ref-1048576 aeron-ipc grpc-uds"),
-            new ReportStep(THROUGHPUT, 10, 1, 200, 800, "rackcall-value-64 aeron-ipc"),
+            new ReportStep(THROUGHPUT, 10, 1, 200, 800, "rackcall-noop aeron-ipc"),
             new ReportStep(CROWD, 25, 1, 500, 500, "crowd-rackcall-1 crowd-rackcall-4 crowd-uds-1 crowd-uds-4"),
             new ReportStep(RARE, 8, 1, 300, 500, "rare-rackcall-0.2 rare-rackcall-2 rare-uds-0.2 rare-uds-2"),
             new ReportStep(CONNECT, 12, 1, 300, 500, "rackcall-noop connect-cached connect-uncached connect-fresh-rc"),
@@ -89,9 +89,12 @@ record ReportStep(BenchTarget target, int seconds, int repeat, int durationMilli
                         .toList());
     }
 
+    BenchSelection selection() {
+        return new BenchSelection(List.of(target), names.isEmpty() ? List.of() : List.of(names.split(" ")));
+    }
+
     BenchRun run(PrintWriter progress) {
-        BenchSelection selection =
-                new BenchSelection(List.of(target), names.isEmpty() ? List.of() : List.of(names.split(" ")));
+        BenchSelection selection = selection();
         return new BenchRun(
                 selection,
                 new BenchPlan(

@@ -73,7 +73,7 @@ public final class HtmlReport {
         }
         StringBuilder text = new StringBuilder("<h2>Beside the papers</h2>\n")
                 .append(paragraph("", "Other hardware, other languages: these numbers show the order of magnitude."))
-                .append(table(" class=\"words\"", rows));
+                .append(table(" class=\"papers\"", rows));
         Paper.all()
                 .forEach(paper -> text.append(paragraph(
                         "", paper.paper() + ": " + paper.source() + ". Measured on: " + paper.hardware() + ".")));
@@ -103,8 +103,10 @@ public final class HtmlReport {
             body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
             table { border-collapse: collapse; margin: 1rem 0 }
             th, td { padding: .25rem .8rem; text-align: right; border-bottom: 1px solid #e3e3e3; vertical-align: top }
-            th:first-child, td:first-child, .words td { text-align: left }
-            .wide { overflow-x: auto } .words td { min-width: 7rem } h1, h2, p { overflow-wrap: anywhere }
+            th:first-child, td:first-child { text-align: left }
+            .wide { overflow-x: auto } .words td, .papers td { text-align: left }
+            .papers td:nth-child(n + 3):nth-child(-n + 5) { text-align: right; white-space: nowrap } .papers td:last-child { min-width: 14rem }
+            h1, h2, p { overflow-wrap: anywhere }
             figure { margin: 1.5rem 0 } svg { max-width: 100%%; height: auto }
             pre { background: #f5f5f5; padding: .8rem; overflow-x: auto } .failed { color: #a00 }
             </style>

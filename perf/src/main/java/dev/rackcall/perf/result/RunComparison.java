@@ -30,6 +30,7 @@ public record RunComparison(
         List<Change> peers) {
     private static final double MARGIN = 0.1;
     private static final double WIDE_MARGIN = 0.25;
+    private static final double MOST_LOAD = 0.5;
     private static final int ENOUGH_REPEATS = 3;
     /** The first of these that a result has is compared. */
     private static final List<String> MAIN =
@@ -163,7 +164,10 @@ public record RunComparison(
                         difference("memory", before.memoryBytes(), now.memoryBytes()),
                         difference("system", before.kernel(), now.kernel()),
                         difference("JVM", before.jvm(), now.jvm()),
-                        difference("flags", before.flags(), now.flags()))
+                        difference("flags", before.flags(), now.flags()),
+                        before.load1m() > MOST_LOAD || now.load1m() > MOST_LOAD
+                                ? "load of other work: " + before.load1m() + " -> " + now.load1m()
+                                : "")
                 .filter(each -> !each.isEmpty())
                 .toList();
     }
