@@ -7,7 +7,10 @@ import dev.rackcall.cli.view.Chromium;
 import dev.rackcall.perf.report.HtmlReport;
 import dev.rackcall.perf.result.BenchOutcome;
 import dev.rackcall.perf.result.BenchReport;
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Result;
 import dev.rackcall.perf.result.RunComparison;
+import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -25,17 +28,29 @@ class ReportPageTest {
     @TempDir
     private Path folder;
 
-    private static BenchOutcome kept(String name) throws Exception {
-        try (InputStream file = ReportPageTest.class.getResourceAsStream(name)) {
+    private static BenchOutcome kept() throws IOException {
+        try (InputStream file = ReportPageTest.class.getResourceAsStream("report.json")) {
             return BenchOutcome.parse(new String(file.readAllBytes(), StandardCharsets.UTF_8));
         }
+    }
+
+    /** An outcome of the round trips alone, in which a call took half of the time. */
+    private static BenchOutcome earlier(BenchOutcome outcome) {
+        List<Result> results = outcome.results().stream()
+                .filter(result ->
+                        result.target() == BenchTarget.RTT && result.name().equals("rackcall-noop"))
+                .map(result ->
+                        result.with("raw_ratio", result.figure("raw_ratio").orElseThrow() / 2))
+                .toList();
+        return new BenchOutcome(
+                outcome.machine(), results, List.of(), List.of(), List.of(), List.of(), Map.of(), Map.of());
     }
 
     @Test
     void shouldFitNarrowAndWideWindowsWithoutComplaints() throws Exception {
         Optional<Path> program = Chromium.program();
         assumeTrue(program.isPresent(), "NOT TESTED: chromium is not installed");
-        BenchOutcome kept = kept("report.json");
+        BenchOutcome kept = kept();
         BenchOutcome outcome = new BenchOutcome(
                 kept.machine(),
                 kept.results(),
@@ -45,7 +60,7 @@ class ReportPageTest {
                 List.of(),
                 Map.of(),
                 Map.of("rackcall-noop", "a long line of settings ".repeat(20)));
-        RunComparison against = RunComparison.of(kept("earlier-report.json"), outcome);
+        RunComparison against = RunComparison.of(earlier(outcome), outcome);
         Path page = folder.resolve("report.html");
         Files.writeString(
                 page, HtmlReport.render(new BenchReport("abc1234-dirty", 171.5, outcome, Optional.of(against))));
@@ -70,7 +85,7 @@ class ReportPageTest {
                             "Commit abc1234-dirty; the whole run took 172 s",
                             "Not measured: connect rackcall-noop: <b>it broke</b>",
                             "Skipped: idle: it would have exceeded the time of this report",
-                            "of 2 figures 1 got worse and 0 better",
+                            "of 3 figures 1 got worse and 0 better",
                             "RPCool, table of no-op RPCs",
                             "not measured");
             assertThat(browser.is("document.querySelector('table.changes td:last-child').textContent === 'worse'"))

@@ -42,7 +42,8 @@ class ReportRunTest {
             assertThat(subjects(step).isEmpty())
                     .as(step.toString())
                     .isEqualTo(step.target() == BenchTarget.OBJECTS
-                            || (step.target() == BenchTarget.ALOCK && step.names().isEmpty()));
+                            || (step.target() == BenchTarget.ALOCK
+                                    && step.names().isEmpty()));
         }
     }
 

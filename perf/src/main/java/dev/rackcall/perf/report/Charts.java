@@ -13,9 +13,12 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategoryChartBuilder;
 import org.knowm.xchart.CategorySeries;
@@ -29,6 +32,10 @@ import org.knowm.xchart.style.Styler;
 /** The charts of the HTML report as SVG. They need no display, but a font that Java finds. */
 final class Charts {
     private static final Font TEXT = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
+    /** Names of lock contests: kind, locality, locks, perhaps threads. */
+    private static final Pattern CONTEST = Pattern.compile("(.+)-\\d+-(\\d+)(-\\d+)?");
+    /** A horizontal axis of less than this ratio is not logarithmic. */
+    private static final double LEAST_RATIO = 4;
 
     static {
         System.setProperty("java.awt.headless", "true");
@@ -67,16 +74,32 @@ final class Charts {
                         results,
                         Result::name,
                         result -> result.figure("in_flight").orElseThrow()));
-            case CROWD -> plots.add(numbered("Calls a second of all clients", "client processes", true, results));
-            case RARE -> plots.add(numbered("Median latency of a rare call", "ms between calls", false, results));
-            case ISOLATION -> plots.add(numbered("Median latency by size", "pages", false, results));
-            case ALOCK -> {
-                List<Result> contests = results.stream()
-                        .filter(result -> result.figure("threads_per_node").isPresent())
-                        .toList();
+            case CROWD ->
                 plots.add(numbered(
-                        "Operations a second at 95 % locality by threads",
-                        "threads of each of 3 nodes", true, contests));
+                        "Calls a second of all clients (RR-Compound: 1 to 128 clients)",
+                        "client processes",
+                        true,
+                        results));
+            case RARE -> plots.add(numbered("Median latency of a rare call", "ms between calls", false, results));
+            case ISOLATION ->
+                plots.add(numbered(
+                        "Median latency by size (RPCool: seals and copies of 1 to 1,024 pages)",
+                        "pages",
+                        false,
+                        results));
+            case ALOCK -> {
+                plots.add(contests(
+                        "Locks by threads, 95 % local (ALock, figure 5)",
+                        "threads of each of 3 nodes",
+                        results,
+                        "threads_per_node",
+                        result -> result.figure("locality").orElseThrow() == 95));
+                plots.add(contests(
+                        "Locks by locality, 2 threads a node (ALock, figure 5)",
+                        "per cent of keys on the own node",
+                        results,
+                        "locality",
+                        result -> result.figure("threads_per_node").orElseThrow() == 2));
             }
             case CONNECT, START, METRICS, VERBS, RDMA, GRPC, ELASTIC ->
                 plots.add(new Percentiles(
@@ -87,6 +110,22 @@ final class Charts {
         }
         plots.removeIf(plot -> plot instanceof Lines lines && lines.points.isEmpty());
         return plots;
+    }
+
+    /** One line for each kind of lock and size of table. */
+    private static Plot contests(
+            String title, String xTitle, List<Result> results, String x, Predicate<Result> isWanted) {
+        List<Result> wanted = results.stream()
+                .filter(result -> CONTEST.matcher(result.name()).matches())
+                .filter(isWanted)
+                .toList();
+        return lines(
+                title,
+                xTitle,
+                true,
+                wanted,
+                result -> CONTEST.matcher(result.name()).replaceFirst("$1, $2 locks"),
+                result -> result.figure(x).orElseThrow());
     }
 
     /** Results whose names end with the number. */
@@ -128,7 +167,7 @@ final class Charts {
         ChartEncoder.saveChart(chart, bytes, "svg");
         String document = bytes.toString(StandardCharsets.UTF_8);
         // Several charts share one page, so their names must differ.
-        String clip = plot.title().replaceAll("[^A-Za-z]+", "-") + "-clip";
+        String clip = plot.title().replaceAll("[^A-Za-z]+", "-").toLowerCase(Locale.ROOT) + "-clip";
         return document.substring(document.indexOf("<svg"))
                 // Letters are outlines with fourteen digits; a hundredth of a pixel is enough.
                 .replaceAll("(\\d\\.\\d{2})\\d+", "$1")
@@ -157,14 +196,18 @@ final class Charts {
     }
 
     private static IChart draw(Lines plot) {
+        List<Double> xs = plot.points.values().stream()
+                .flatMap(line -> line.keySet().stream())
+                .toList();
+        boolean isWide = Collections.max(xs) / Collections.min(xs) >= LEAST_RATIO;
         XYChart chart = new XYChartBuilder()
                 .title(plot.title)
-                .xAxisTitle(plot.xTitle + " (logarithmic)")
+                .xAxisTitle(plot.xTitle + (isWide ? " (logarithmic)" : ""))
                 .yAxisTitle((plot.isRate ? "a second" : "latency") + " (logarithmic)")
                 .width(960)
                 .height(520)
                 .build();
-        chart.getStyler().setXAxisLogarithmic(true);
+        chart.getStyler().setXAxisLogarithmic(isWide);
         chart.getStyler().setYAxisTickLabelsFormattingFunction(plot.isRate ? Figures::rate : Figures::time);
         String figure = plot.isRate ? "ops_per_s" : "p50_ns";
         plot.points.forEach(

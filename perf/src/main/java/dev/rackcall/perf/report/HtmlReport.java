@@ -53,6 +53,10 @@ public final class HtmlReport {
                 word)));
     }
 
+    private static String ratio(double ratio) {
+        return String.format(Locale.ROOT, ratio >= 10 ? "%.0f" : ratio >= 0.1 ? "%.2f" : "%.2g", ratio);
+    }
+
     private static String papers(BenchReport report) {
         List<List<String>> rows = new ArrayList<>(
                 List.of(List.of("what", "paper", "theirs", "ours", "ours / theirs", "our subject", "what differs")));
@@ -65,9 +69,7 @@ public final class HtmlReport {
                     row.ours().isPresent()
                             ? Figures.of(figure.figure(), row.ours().getAsDouble())
                             : "not measured",
-                    row.ours().isPresent()
-                            ? String.format(Locale.ROOT, "%.2g", row.ours().getAsDouble() / figure.theirs())
-                            : "",
+                    row.ours().isPresent() ? ratio(row.ours().getAsDouble() / figure.theirs()) : "",
                     figure.target() + " " + figure.name(),
                     figure.differs()));
         }
