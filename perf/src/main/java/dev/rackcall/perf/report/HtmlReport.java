@@ -106,7 +106,8 @@ public final class HtmlReport {
             table { border-collapse: collapse; margin: 1rem 0 }
             th, td { padding: .25rem .8rem; text-align: right; border-bottom: 1px solid #e3e3e3; vertical-align: top }
             th:first-child, td:first-child { text-align: left }
-            .wide { overflow-x: auto } .words td, .papers td { text-align: left }
+            .wide { overflow-x: auto } .wide td { white-space: nowrap } .words td, .papers td { white-space: normal }
+            .words td, .papers td { text-align: left }
             .papers td:nth-child(n + 3):nth-child(-n + 5) { text-align: right; white-space: nowrap } .papers td:last-child { min-width: 14rem }
             h1, h2, p { overflow-wrap: anywhere }
             figure { margin: 1.5rem 0 } svg { max-width: 100%%; height: auto }
