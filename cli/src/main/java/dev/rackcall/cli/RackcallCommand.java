@@ -3,6 +3,7 @@ package dev.rackcall.cli;
 import dev.rackcall.cli.top.TopCommand;
 import dev.rackcall.cli.view.ViewCommand;
 import dev.rackcall.perf.BenchCommand;
+import dev.rackcall.perf.ReportCommand;
 import dev.rackcall.rack.RackTestCommand;
 import dev.rackcall.samples.DemoCommand;
 import java.io.PrintWriter;
@@ -29,6 +30,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         subcommands = {
             DemoCommand.class,
             BenchCommand.class,
+            ReportCommand.class,
             SourceTreeCommand.Install.class,
             SourceTreeCommand.Dist.class,
             SourceTreeCommand.Javadoc.class,

@@ -23,6 +23,7 @@ class RackcallCommandTest {
         assertThat(out.toString())
                 .contains(
                         "demo",
+                        "report",
                         "install",
                         "test",
                         "stress",

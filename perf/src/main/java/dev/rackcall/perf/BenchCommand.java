@@ -204,7 +204,7 @@ public final class BenchCommand implements Callable<Integer> {
      * Creates the report's folder if it is missing. Called before the first measurement, so that a wrong path costs no
      * run.
      */
-    private static void requireWritable(Path report) {
+    static void requireWritable(Path report) {
         if (Files.isDirectory(report)) {
             throw new IllegalArgumentException("--out " + report + ": is a folder; name a file in it");
         }

@@ -25,7 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
  * A browser without a window, driven by the DevTools protocol, with one page. It notes what the page complains of and
  * which addresses it asks for. For one thread.
  */
-final class Chromium implements AutoCloseable {
+public final class Chromium implements AutoCloseable {
     private static final List<String> PROGRAMS = List.of("chromium", "chromium-browser", "google-chrome");
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
@@ -45,7 +45,7 @@ final class Chromium implements AutoCloseable {
     }
 
     /** The program; empty if this machine has none. */
-    static Optional<Path> program() {
+    public static Optional<Path> program() {
         return Stream.of(System.getenv("PATH").split(":"))
                 .flatMap(folder -> PROGRAMS.stream().map(name -> Path.of(folder, name)))
                 .filter(Files::isExecutable)
@@ -53,7 +53,7 @@ final class Chromium implements AutoCloseable {
     }
 
     /** Starts it with an empty page. */
-    static Chromium start(Path program, Path profile) throws IOException, InterruptedException {
+    public static Chromium start(Path program, Path profile) throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(
                         program.toString(),
                         "--headless=new",
@@ -123,7 +123,7 @@ final class Chromium implements AutoCloseable {
     }
 
     /** How wide the window is, and which colours its user prefers. */
-    void look(int width, int height, String colours) {
+    public void look(int width, int height, String colours) {
         send(
                 "Emulation.setDeviceMetricsOverride",
                 Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
@@ -132,12 +132,12 @@ final class Chromium implements AutoCloseable {
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", colours))));
     }
 
-    void open(URI address) {
+    public void open(URI address) {
         send("Page.navigate", Map.of("url", address.toString()));
     }
 
     /** The value of an expression in the page, which may be a promise. */
-    JsonNode evaluate(String expression) {
+    public JsonNode evaluate(String expression) {
         JsonNode result =
                 send("Runtime.evaluate", Map.of("expression", expression, "returnByValue", true, "awaitPromise", true));
         if (result.has("exceptionDetails")) {
@@ -150,32 +150,46 @@ final class Chromium implements AutoCloseable {
         return evaluate(expression).asString();
     }
 
-    boolean is(String expression) {
+    public boolean is(String expression) {
         return evaluate("Boolean(" + expression + ")").asBoolean();
     }
 
     /** Waits until the expression is true of the page. */
-    void await(String expression) {
+    public void await(String expression) {
         Await.until(expression, () -> is(expression));
     }
 
     /** Writes what the window shows as a PNG. */
-    void shoot(Path file) throws IOException {
+    public void shoot(Path file) throws IOException {
         String data = send("Page.captureScreenshot", Map.of("format", "png"))
                 .get("data")
                 .asString();
         Files.write(file, Base64.getDecoder().decode(data));
     }
 
+    /**
+     * What sticks out on the right of a window of this width. It must fit: only these elements may scroll, inside of
+     * themselves.
+     *
+     * @param scrolls a selector
+     */
+    public String outside(int width, String scrolls) {
+        await("document.documentElement.scrollWidth <= " + width);
+        return evaluate("[...document.querySelectorAll('body *')].filter(each =>"
+                        + " !each.closest('" + scrolls + "') && each.getBoundingClientRect().right > " + width
+                        + " + 1).map(each => each.tagName + '.' + each.className)")
+                .toString();
+    }
+
     /** Errors and warnings of the page up to now. */
-    List<String> complaints() {
+    public List<String> complaints() {
         synchronized (complaints) {
             return List.copyOf(complaints);
         }
     }
 
     /** The addresses that the page has asked for. */
-    List<String> requests() {
+    public List<String> requests() {
         synchronized (requests) {
             return List.copyOf(requests);
         }

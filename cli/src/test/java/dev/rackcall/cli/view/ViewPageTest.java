@@ -23,7 +23,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import tools.jackson.databind.JsonNode;
 
 /** The page in a real browser, with real processes to look at. */
 @Timeout(600)
@@ -118,15 +117,10 @@ class ViewPageTest {
                         || address.startsWith(server.address().toString()));
     }
 
-    /** It must fit the window: only the graph and long texts may scroll, inside of themselves. */
+    /** Only the graph and long texts may scroll. */
     private void assertFits(int width) {
-        browser.await("document.documentElement.scrollWidth <= " + width);
         // The wide table scrolls in its panel; narrow pages have cards in its place.
-        String scrolls = "#graph svg, .output" + (width > 720 ? ", #connections" : "");
-        JsonNode outside = browser.evaluate("[...document.querySelectorAll('body *')].filter(each =>"
-                + " !each.closest('" + scrolls + "') && each.getBoundingClientRect().right > " + width
-                + " + 1).map(each => each.tagName + '.' + each.className)");
-        assertThat(outside.toString())
+        assertThat(browser.outside(width, "#graph svg, .output" + (width > 720 ? ", #connections" : "")))
                 .as("what sticks out at " + width + " pixels")
                 .isEqualTo("[]");
     }

@@ -8,10 +8,17 @@ import java.awt.Font;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.stream.Collectors;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategoryChartBuilder;
 import org.knowm.xchart.CategorySeries;
@@ -25,33 +32,153 @@ import org.knowm.xchart.style.Styler;
 /** The charts of the HTML report as SVG. They need no display, but a font that Java finds. */
 final class Charts {
     private static final Font TEXT = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
+    /** Names of lock contests: kind, locality, locks, perhaps threads. */
+    private static final Pattern CONTEST = Pattern.compile("(.+)-\\d+-(\\d+)(-\\d+)?");
+    /** A horizontal axis of less than this ratio is not logarithmic. */
+    private static final double LEAST_RATIO = 4;
 
     static {
         System.setProperty("java.awt.headless", "true");
     }
 
+    /** A chart of the page, not yet drawn. */
+    sealed interface Plot {
+        String title();
+    }
+
+    /** Three percentiles for each name. */
+    private record Percentiles(String title, List<Result> results) implements Plot {}
+
+    /**
+     * A line for each subject over a number.
+     *
+     * @param isRate whether it shows operations a second instead of the median latency
+     * @param points the results by the number, by the line's name
+     */
+    private record Lines(String title, String xTitle, boolean isRate, Map<String, Map<Double, Result>> points)
+            implements Plot {}
+
     private Charts() {}
 
-    /** The section's chart as an element of the page. */
-    static String svg(ReportSection section) throws IOException {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    /** The charts of a section: none where a table tells all. */
+    static List<Plot> of(ReportSection section) {
         List<Result> results = section.results();
-        IChart chart = section.target() == BenchTarget.RTT ? latency(results) : throughput(results);
+        List<Plot> plots = new ArrayList<>();
+        switch (section.target()) {
+            case RTT -> plots.add(new Percentiles("Latency of a call", results));
+            case THROUGHPUT ->
+                plots.add(lines(
+                        "Throughput from one client thread",
+                        "calls in flight",
+                        true,
+                        results,
+                        Result::name,
+                        result -> result.figure("in_flight").orElseThrow()));
+            case CROWD ->
+                plots.add(numbered(
+                        "Calls a second of all clients (RR-Compound: 1 to 128 clients)",
+                        "client processes",
+                        true,
+                        results));
+            case RARE -> plots.add(numbered("Median latency of a rare call", "ms between calls", false, results));
+            case ISOLATION ->
+                plots.add(numbered(
+                        "Median latency by size (RPCool: seals and copies of 1 to 1,024 pages)",
+                        "pages",
+                        false,
+                        results));
+            case ALOCK -> {
+                plots.add(contests(
+                        "Locks by threads, 95 % local (ALock, figure 5)",
+                        "threads of each of 3 nodes",
+                        results,
+                        "threads_per_node",
+                        result -> result.figure("locality").orElseThrow() == 95));
+                plots.add(contests(
+                        "Locks by locality, 2 threads a node (ALock, figure 5)",
+                        "per cent of keys on the own node",
+                        results,
+                        "locality",
+                        result -> result.figure("threads_per_node").orElseThrow() == 2));
+            }
+            case CONNECT, START, METRICS, VERBS, RDMA, GRPC, ELASTIC ->
+                plots.add(new Percentiles(
+                        section.target() == BenchTarget.START ? "Time to the first reply" : "Latency", results));
+            default -> {
+                // Its figures have several units.
+            }
+        }
+        plots.removeIf(plot -> plot instanceof Lines lines && lines.points.isEmpty());
+        return plots;
+    }
+
+    /** One line for each kind of lock and size of table. */
+    private static Plot contests(
+            String title, String xTitle, List<Result> results, String x, Predicate<Result> isWanted) {
+        List<Result> wanted = results.stream()
+                .filter(result -> CONTEST.matcher(result.name()).matches())
+                .filter(isWanted)
+                .toList();
+        return lines(
+                title,
+                xTitle,
+                true,
+                wanted,
+                result -> CONTEST.matcher(result.name()).replaceFirst("$1, $2 locks"),
+                result -> result.figure(x).orElseThrow());
+    }
+
+    /** Results whose names end with the number. */
+    private static Plot numbered(String title, String xTitle, boolean isRate, List<Result> results) {
+        List<Result> numbered = results.stream()
+                .filter(result -> result.name().matches(".*-[0-9.]+"))
+                .toList();
+        return lines(
+                title,
+                xTitle,
+                isRate,
+                numbered,
+                result -> result.name().substring(0, result.name().lastIndexOf('-')),
+                result ->
+                        Double.parseDouble(result.name().substring(result.name().lastIndexOf('-') + 1)));
+    }
+
+    private static Plot lines(
+            String title,
+            String xTitle,
+            boolean isRate,
+            List<Result> results,
+            Function<Result, String> line,
+            Function<Result, Double> x) {
+        Map<String, Map<Double, Result>> points = new LinkedHashMap<>();
+        results.forEach(result ->
+                points.computeIfAbsent(line.apply(result), _ -> new TreeMap<>()).put(x.apply(result), result));
+        points.values().removeIf(each -> each.size() < 2);
+        return new Lines(title, xTitle, isRate, points);
+    }
+
+    /** The chart as an element of the page. */
+    static String svg(Plot plot) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        IChart chart = switch (plot) {
+            case Percentiles percentiles -> draw(percentiles);
+            case Lines lines -> draw(lines);
+        };
         ChartEncoder.saveChart(chart, bytes, "svg");
         String document = bytes.toString(StandardCharsets.UTF_8);
-        String name = section.target().word();
+        // Several charts share one page, so their names must differ.
+        String clip = plot.title().replaceAll("[^A-Za-z]+", "-").toLowerCase(Locale.ROOT) + "-clip";
         return document.substring(document.indexOf("<svg"))
                 // Letters are outlines with fourteen digits; a hundredth of a pixel is enough.
                 .replaceAll("(\\d\\.\\d{2})\\d+", "$1")
-                // Several charts share one page, so their names must differ.
-                .replace("\"clip", "\"" + name + "-clip")
-                .replace("url(#clip", "url(#" + name + "-clip");
+                .replace("\"clip", "\"" + clip)
+                .replace("url(#clip", "url(#" + clip);
     }
 
-    /** Three percentiles for each name, on a logarithmic axis. */
-    private static IChart latency(List<Result> results) {
+    private static IChart draw(Percentiles plot) {
+        List<Result> results = plot.results;
         CategoryChart chart = new CategoryChartBuilder()
-                .title("Latency of a call")
+                .title(plot.title)
                 .yAxisTitle("latency (logarithmic)")
                 .width(960)
                 .height(520)
@@ -68,25 +195,31 @@ final class Charts {
         return chart;
     }
 
-    /** Calls a second over calls in flight, one line for each name, both axes logarithmic. */
-    private static IChart throughput(List<Result> results) {
+    private static IChart draw(Lines plot) {
+        List<Double> xs = plot.points.values().stream()
+                .flatMap(line -> line.keySet().stream())
+                .toList();
+        boolean isWide = Collections.max(xs) / Collections.min(xs) >= LEAST_RATIO;
         XYChart chart = new XYChartBuilder()
-                .title("Throughput from one client thread")
-                .xAxisTitle("calls in flight (logarithmic)")
-                .yAxisTitle("calls/s (logarithmic)")
+                .title(plot.title)
+                .xAxisTitle(plot.xTitle + (isWide ? " (logarithmic)" : ""))
+                .yAxisTitle((plot.isRate ? "a second" : "latency") + " (logarithmic)")
                 .width(960)
                 .height(520)
                 .build();
-        chart.getStyler().setXAxisLogarithmic(true);
-        chart.getStyler().setYAxisTickLabelsFormattingFunction(Figures::rate);
-        results.stream()
-                .collect(Collectors.groupingBy(Result::name, LinkedHashMap::new, Collectors.toList()))
-                .forEach((name, line) -> chart.addSeries(name, figures(line, "in_flight"), figures(line, "ops_per_s")));
-        style(chart.getStyler(), figures(results, "ops_per_s"), figures(results, "ops_per_s"));
+        chart.getStyler().setXAxisLogarithmic(isWide);
+        chart.getStyler().setYAxisTickLabelsFormattingFunction(plot.isRate ? Figures::rate : Figures::time);
+        String figure = plot.isRate ? "ops_per_s" : "p50_ns";
+        plot.points.forEach(
+                (name, line) -> chart.addSeries(name, List.copyOf(line.keySet()), figures(line.values(), figure)));
+        List<Double> all = plot.points.values().stream()
+                .flatMap(line -> figures(line.values(), figure).stream())
+                .toList();
+        style(chart.getStyler(), all, all);
         return chart;
     }
 
-    private static List<Double> figures(List<Result> results, String key) {
+    private static List<Double> figures(Collection<Result> results, String key) {
         return results.stream()
                 .map(result -> Math.max(1, result.figure(key).orElseThrow()))
                 .toList();

@@ -8,6 +8,7 @@ import dev.rackcall.perf.result.Result;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalDouble;
 
 /**
  * A target's part of a report.
@@ -69,20 +70,9 @@ record ReportSection(BenchTarget target, List<Result> results, List<List<String>
         return rows;
     }
 
-    /** A figure in the unit that its name ends with. */
+    /** A figure with its unit; empty if the result does not have it. */
     private static String figure(Result result, String key) {
-        if (result.figure(key).isEmpty()) {
-            return "";
-        }
-        double number = result.figure(key).getAsDouble();
-        return switch (key.substring(key.lastIndexOf('_') + 1)) {
-            case "ns" -> Figures.time(number);
-            case "b", "bytes" -> Figures.bytes(number);
-            case "s" -> Figures.rate(number);
-            case "million" -> Figures.time(number * 1e9);
-            case "flight" -> Integer.toString((int) number);
-            case "percent" -> String.format(Locale.ROOT, "%.2f %%", number);
-            default -> String.format(Locale.ROOT, "%.2f x", number);
-        };
+        OptionalDouble figure = result.figure(key);
+        return figure.isPresent() ? Figures.of(key, figure.getAsDouble()) : "";
     }
 }

@@ -51,7 +51,7 @@ public final class TableReport {
                 Locale.ROOT,
                 "%s, %d cores, %s memory, %s, load %.2f%n%s %s%n"
                         + "spinning sides on processors %s; each latency contains one clock reading (%s, %.1f ns)%n"
-                        + "%s per measurement, %s, %s%n",
+                        + "%s%s, %s%n",
                 machine.cpu(),
                 machine.cores(),
                 Figures.bytes((double) machine.memoryBytes()),
@@ -64,7 +64,7 @@ public final class TableReport {
                         : machine.pinned() + ", except of NAME-unpinned, crowd and rare",
                 machine.clockSource(),
                 machine.clockNs(),
-                Figures.time(machine.durationS() * 1e9),
+                machine.durationS() > 0 ? Figures.time(machine.durationS() * 1e9) + " per measurement, " : "",
                 machine.date(),
                 machine.command());
     }

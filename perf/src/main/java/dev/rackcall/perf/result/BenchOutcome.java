@@ -2,8 +2,12 @@ package dev.rackcall.perf.result;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.SerializationFeature;
@@ -31,7 +35,7 @@ public record BenchOutcome(
         @JsonIgnore Map<BenchTarget, List<String>> notes,
         @JsonIgnore Map<String, String> settings) {
     /** Snake case ({@code p50_ns}), absent values left out, fields in the order of declaration. */
-    private static final JsonMapper JSON = JsonMapper.builder()
+    static final JsonMapper JSON = JsonMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
             .changeDefaultPropertyInclusion(inclusion -> inclusion.withValueInclusion(JsonInclude.Include.NON_ABSENT))
             .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
@@ -44,6 +48,33 @@ public record BenchOutcome(
         return failures.isEmpty() && !(results.isEmpty() && micro.isEmpty());
     }
 
+    /**
+     * What a run wrote: machine, results and micro-benchmarks.
+     *
+     * @throws IllegalArgumentException if it is no JSON of {@code bench} or {@code report}
+     */
+    public static BenchOutcome parse(String json) {
+        try {
+            JsonNode tree = JSON.readTree(json);
+            List<Result> results = new ArrayList<>();
+            for (JsonNode each : tree.required("results")) {
+                Map<String, Object> figures = new LinkedHashMap<>();
+                each.properties()
+                        .forEach(figure ->
+                                figures.put(figure.getKey(), JSON.treeToValue(figure.getValue(), Object.class)));
+                results.add(new Result(
+                        (String) figures.remove("name"), BenchTarget.named((String) figures.get("target")), figures));
+            }
+            List<Micro> micro = new ArrayList<>();
+            tree.path("micro").forEach(each -> micro.add(JSON.treeToValue(each, Micro.class)));
+            Machine machine = JSON.treeToValue(tree.required("machine"), Machine.class);
+            return new BenchOutcome(machine, results, micro, List.of(), List.of(), List.of(), Map.of(), Map.of());
+        } catch (JacksonException e) {
+            throw new IllegalArgumentException(e.getOriginalMessage(), e);
+        }
+    }
+
+    /** The JSON object, indented. */
     public String toJson() {
         return JSON.writeValueAsString(this) + System.lineSeparator();
     }

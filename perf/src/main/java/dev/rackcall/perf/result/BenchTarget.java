@@ -86,6 +86,11 @@ public enum BenchTarget {
         return this == JMH || this == OBJECTS;
     }
 
+    /** @throws IllegalArgumentException if no target has this {@link #word} */
+    static BenchTarget named(String word) {
+        return valueOf(word.toUpperCase(Locale.ROOT));
+    }
+
     /** The name on the command line and in JSON. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);

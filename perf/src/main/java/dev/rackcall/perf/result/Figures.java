@@ -11,6 +11,20 @@ public final class Figures {
 
     private Figures() {}
 
+    /** A figure in the unit that its JSON name ends with. */
+    public static String of(String key, double number) {
+        return switch (key.substring(key.lastIndexOf('_') + 1)) {
+            case "ns" -> time(number);
+            case "b", "bytes" -> bytes(number);
+            case "s" -> rate(number);
+            case "million" -> time(number * 1e9);
+            case "flight" -> Integer.toString((int) number);
+            case "mib" -> String.format(Locale.ROOT, "%.1f MiB", number);
+            case "percent" -> String.format(Locale.ROOT, "%.2f %%", number);
+            default -> String.format(Locale.ROOT, "%.2f x", number);
+        };
+    }
+
     /** A time in nanoseconds. */
     public static String time(double nanos) {
         return scaled(nanos, 1000, TIME, " ");

@@ -24,7 +24,7 @@ import java.util.regex.Pattern;
  * @param clockSource the kernel's clock
  * @param date when, in UTC
  * @param command the command line
- * @param durationS length of one measurement in seconds
+ * @param durationS length of one measurement in seconds; 0 if they differ
  */
 public record Machine(
         int cores,

@@ -20,6 +20,10 @@ public record Result(
         String name,
         @JsonIgnore BenchTarget target,
         @JsonIgnore Map<String, Object> figures) {
+    /** The figures of which reports are compared; {@code KEY_low} and {@code KEY_high} are their ranges over the repeats. */
+    static final List<String> COMPARED =
+            List.of("raw_ratio", "pingpong_ratio", "inproc_ratio", "floor_ratio", "ops_per_s", "cpu_percent");
+
     /** The figures in an unmodifiable copy. */
     public Result {
         figures = Collections.unmodifiableMap(new LinkedHashMap<>(figures));
@@ -93,6 +97,10 @@ public record Result(
         first.figures.forEach((key, value) -> medians.put(key, median(runs, key, value)));
         medians.put("p50_low_ns", (long) numbers(runs, "p50_ns").min().orElseThrow());
         medians.put("p50_high_ns", (long) numbers(runs, "p50_ns").max().orElseThrow());
+        COMPARED.stream().filter(first.figures::containsKey).forEach(key -> {
+            medians.put(key + "_low", numbers(runs, key).min().orElseThrow());
+            medians.put(key + "_high", numbers(runs, key).max().orElseThrow());
+        });
         return new Result(first.name, first.target, medians);
     }
 

@@ -26,6 +26,9 @@ public record IdleTarget(BenchPlan plan, Workspace workspace) {
     private static final int IDLE_CONNECTIONS = 1000;
     private static final double RARE_CALLS_PER_SECOND = 20;
     private static final long LEAST_NANOS = 5_000_000_000L;
+    /** Shorter runs leave {@link WatchedTarget} out, which takes more than two minutes. */
+    private static final long LEAST_WATCHED_NANOS = 1_000_000_000L;
+
     private static final long SETTLE_NANOS = 2_000_000_000L;
 
     public List<Result> measure(Subject subject) throws IOException {
@@ -33,7 +36,9 @@ public record IdleTarget(BenchPlan plan, Workspace workspace) {
                 idleProcesses(subject, "-one-idle", 0),
                 idleProcesses(subject, "-rare", IDLE_CLIENTS),
                 idleConnections(subject)));
-        if (subject.name().startsWith("rackcall") && WatchedTarget.isPossible()) {
+        if (subject.name().startsWith("rackcall")
+                && plan.durationNanos() >= LEAST_WATCHED_NANOS
+                && WatchedTarget.isPossible()) {
             results.add(new WatchedTarget(plan, workspace, WatchedTarget.Phases.USUAL).measure(subject));
         }
         return results;

@@ -1,0 +1,92 @@
+package dev.rackcall.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.perf.harness.Subject;
+import dev.rackcall.perf.result.BenchOutcome;
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Machine;
+import dev.rackcall.perf.result.Paper;
+import dev.rackcall.perf.result.Result;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class ReportRunTest {
+    private final StringWriter progress = new StringWriter();
+
+    private static List<String> subjects(ReportStep step) {
+        BenchSelection selection = step.selection();
+        return Stream.concat(selection.subjects().stream().map(Subject::name), selection.locks().stream())
+                .toList();
+    }
+
+    @Test
+    void shouldPlanForTheTimeThatItPromises() {
+        assertThat(ReportStep.QUICK.stream().mapToInt(ReportStep::seconds).sum())
+                .isLessThanOrEqualTo(ReportCommand.QUICK_SECONDS - 10);
+        assertThat(ReportStep.FULL.stream().mapToInt(ReportStep::seconds).sum())
+                .isLessThanOrEqualTo(ReportCommand.FULL_SECONDS - 60);
+    }
+
+    @Test
+    void shouldKnowWhatItMeasures() {
+        for (ReportStep step : Stream.concat(ReportStep.QUICK.stream(), ReportStep.FULL.stream())
+                .toList()) {
+            assertThat(subjects(step).isEmpty())
+                    .as(step.toString())
+                    .isEqualTo(step.target() == BenchTarget.OBJECTS
+                            || (step.target() == BenchTarget.ALOCK
+                                    && step.names().isEmpty()));
+        }
+    }
+
+    @Test
+    void shouldPutOnlyResultsThatExistBesideThePapers() {
+        assertThat(Paper.all()).hasSize(4);
+        assertThat(Paper.all().stream().flatMap(paper -> paper.figures().stream()))
+                .allSatisfy(figure -> {
+                    BenchTarget target = Words.constant(BenchTarget.values(), figure.target());
+                    assertThat(new BenchSelection(List.of(target), List.of(figure.name())).names())
+                            .isNotEmpty();
+                    assertThat(figure.theirs()).isPositive();
+                    assertThat(figure.differs()).isNotBlank();
+                });
+    }
+
+    @Test
+    void shouldNameWhatFailedAndWhatItHadNoTimeFor() {
+        ReportRun run = new ReportRun(
+                List.of(
+                        new ReportStep(BenchTarget.RTT, 1, 1, 30, 30, "carrier-pigeon"),
+                        new ReportStep(BenchTarget.ISOLATION, 1000, 1, 30, 30, ""),
+                        new ReportStep(BenchTarget.RTT, 1, 2, 30, 30, "grpc-inprocess")),
+                900,
+                new PrintWriter(progress, true));
+        BenchOutcome outcome = run.measure(Machine.describe(List.of(), List.of(), "rackcall report", 0));
+        assertThat(outcome.results()).extracting(Result::name).containsExactly("grpc-inprocess");
+        assertThat(outcome.failures()).singleElement().asString().contains("rtt: ", "carrier-pigeon");
+        assertThat(outcome.skipped()).containsExactly("isolation: it would have exceeded the time of this report");
+        assertThat(outcome.isComplete()).isFalse();
+        assertThat(outcome.notes().get(BenchTarget.RTT))
+                .containsExactly("Each measurement took 30 ms, after at most 30 ms of warm-up; medians of 2 runs.");
+        assertThat(progress.toString()).contains("== rtt (0:00 of at most 15:00; about ");
+    }
+
+    @Test
+    void shouldRefuseToCompareWithWhatIsNoReport(@TempDir Path folder) throws Exception {
+        Path other = Files.writeString(folder.resolve("other.json"), "{\"machine\": 3}");
+        StringWriter err = new StringWriter();
+        assertThat(new CommandLine(new ReportCommand())
+                        .setErr(new PrintWriter(err))
+                        .execute("--quick", "--against", other.toString()))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("--against " + other + ": no JSON of an earlier report");
+    }
+}
