@@ -23,7 +23,7 @@ final class UnknownSubjectException extends IllegalArgumentException {
             // Names that differ only in their numbers are listed once, as are all names of a target whose names are
             // combinations.
             String families = names.stream()
-                    .map(each -> each.replaceAll("^(crowd|rare|elastic|metrics|neighbour)-.*", "$1-...")
+                    .map(each -> each.replaceAll("^(crowd|ycsb|social|rare|elastic|metrics|neighbour)-.*", "$1-...")
                             .replaceAll("\\d+", "N"))
                     .distinct()
                     .collect(Collectors.joining(", "));
