@@ -48,7 +48,7 @@ public abstract class PolledServer implements ServerEndpoint {
     private long lastRelief = System.nanoTime();
     /** When a poller was last found awake. */
     private long lastAwake = System.nanoTime();
-    /** The watching thread is not to be needed until a poller wakes it. */
+    /** Whether the watching thread waits until a poller wakes it. */
     private volatile boolean resting;
 
     protected PolledServer(ServerSpec spec) {
@@ -183,9 +183,9 @@ public abstract class PolledServer implements ServerEndpoint {
     }
 
     /**
-     * How long the watching thread may now wait until it {@linkplain #watchPollers watches} again: while a poller is
-     * awake at most {@code stuckAfter}, else a tenth of a second, or longer after some seconds without a request. A
-     * thread that wakes up a few times a second is the dearest part of an idle server.
+     * How long the watching thread may wait until it {@linkplain #watchPollers watches} again: while a poller is awake at
+     * most {@code stuckAfter}. Otherwise it waits 100 ms, or 500 ms after two seconds without a request. These wake-ups
+     * are the main cost of an idle server.
      */
     protected final long untilNextWatch() {
         if (!pollers.areResting()) {

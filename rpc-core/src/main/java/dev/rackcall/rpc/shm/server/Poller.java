@@ -101,7 +101,7 @@ public final class Poller {
      *
      * @param gaps records the gaps between the poller's requests
      * @param draining whether clients are to connect elsewhere
-     * @param woken called by the thread when something to do has ended its sleep
+     * @param woken called by the thread when it may have something to do
      */
     static Poller start(WaitStrategy waiting, SpinTime gaps, BooleanSupplier draining, Runnable woken, String name) {
         Poller poller = new Poller(waiting, gaps, draining, woken, name);
@@ -486,10 +486,13 @@ public final class Poller {
         boolean slept = mail.isReaderAsleep();
         if (slept) {
             mail.wakeUp();
-            if (count > 0 || mail.mayHaveMail()) {
-                // After the line above: the watching thread rests unless it sees that this one is awake.
-                woken.run();
-            }
+        }
+        if (count > 0 || mail.mayHaveMail() || (slept && watched.size() > 0)) {
+            // After the line above: the watching thread rests unless it sees that this one is awake. A watched
+            // connection's next request is found without an event.
+            woken.run();
+        }
+        if (slept) {
             watched.watchAgain();
         }
         watched.runsOn(Processor.current(), spinning.yieldsPay());

@@ -54,7 +54,7 @@ final class Pollers {
      * Pollers with their threads started.
      *
      * @param gaps makes each poller's record of the gaps between its requests
-     * @param woken called by a polling thread when something to do has ended its sleep
+     * @param woken called by a polling thread when it may have something to do
      */
     static Pollers start(
             ServerSpec.Threads threads, Supplier<SpinTime> gaps, BooleanSupplier draining, Runnable woken) {
