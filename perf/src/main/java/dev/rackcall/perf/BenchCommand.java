@@ -40,7 +40,7 @@ import picocli.CommandLine.TypeConversionException;
             "",
             "Targets: rtt (round trips), throughput (calls in flight), crowd (client processes that share the processors, beside other work and under limits),"
                     + " ycsb (a key-value service under YCSB, beside Redis, memcached and grpc-java),"
-                    + " rare (calls with pauses), connect (new connections), elastic (many at the same time), idle (idle processes and connections),"
+                    + " rare (calls with pauses), social (a social network of ten services), connect (new connections), elastic (many at the same time), idle (idle processes and connections),"
                     + " start (from JVM start to the first reply), isolation (snapshots, seals, sandboxes), metrics (what reporting a call costs), verbs (ping-pong over the software RDMA device),"
                     + " rdma (calls over the software RDMA device, and grpc-java over TCP), grpc (grpc-java over Rackcall and its peers),"
                     + " alock (locks for threads of one host and of others), objects (shared objects beside plain ones and JSON),"
@@ -83,7 +83,7 @@ public final class BenchCommand implements Callable<Integer> {
             converter = Words.Time.class,
             description =
                     "Length of one measurement, with its unit: 2s or 500ms (default: 1s; isolation or ycsb alone 500ms, crowd"
-                            + " alone 2s).")
+                            + " or social alone 2s).")
     private Optional<Long> duration = Optional.empty();
 
     @Option(
@@ -91,7 +91,7 @@ public final class BenchCommand implements Callable<Integer> {
             paramLabel = "TIME",
             converter = Words.Time.class,
             description = "Call before measuring until the median settles, at most so long, with its unit"
-                    + " (default: 3s; isolation alone 800ms, crowd alone 2s, ycsb alone 1s).")
+                    + " (default: 3s; isolation alone 800ms, crowd alone 2s, ycsb alone 1s, social alone 180s).")
     private Optional<Long> warmUp = Optional.empty();
 
     @Option(
@@ -258,6 +258,10 @@ public final class BenchCommand implements Callable<Integer> {
             if (targets.stream().allMatch(BenchTarget.YCSB::equals)) {
                 // Some seventy results, in three repeats: some five minutes on two processors.
                 return new Usual(500, 1_000, 3);
+            }
+            if (targets.stream().allMatch(BenchTarget.SOCIAL::equals)) {
+                // Twenty-two JVMs compile for minutes if other work shares the processors.
+                return new Usual(2_000, 180_000, 3);
             }
             return new Usual(1_000, 3_000, shortRun ? 1 : 3);
         }

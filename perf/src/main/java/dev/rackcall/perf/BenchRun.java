@@ -21,6 +21,7 @@ import dev.rackcall.perf.result.Crossing;
 import dev.rackcall.perf.result.Machine;
 import dev.rackcall.perf.result.Micro;
 import dev.rackcall.perf.result.Result;
+import dev.rackcall.perf.social.SocialTarget;
 import dev.rackcall.perf.targets.ConnectTarget;
 import dev.rackcall.perf.targets.IdleTarget;
 import dev.rackcall.perf.targets.RttTarget;
@@ -112,6 +113,7 @@ record BenchRun(BenchSelection selection, BenchPlan plan) {
             case CROWD -> new CrowdTarget(plan, workspace, rounds).measure();
             case YCSB -> new YcsbTarget(plan, workspace, rounds).measure();
             case RARE -> new RareTarget(plan, workspace, rounds).measure();
+            case SOCIAL -> new SocialTarget(plan, workspace, rounds).measure();
             case CONNECT -> {
                 // Connections that calls use; and those of the control plane, which are short and take turns.
                 List<Result> results = new ArrayList<>(rounds.run(

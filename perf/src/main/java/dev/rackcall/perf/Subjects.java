@@ -27,6 +27,7 @@ import dev.rackcall.perf.peers.RawPingPong;
 import dev.rackcall.perf.peers.TwoCopies;
 import dev.rackcall.perf.rare.RareTarget;
 import dev.rackcall.perf.rdma.SoftPingPong;
+import dev.rackcall.perf.social.SocialTarget;
 import dev.rackcall.perf.ycsb.YcsbTarget;
 import java.util.List;
 import java.util.stream.Stream;
@@ -67,6 +68,7 @@ final class Subjects {
                     CrowdTarget.subjects(),
                     YcsbTarget.subjects(),
                     RareTarget.subjects(),
+                    SocialTarget.subjects(),
                     ConnectSides.subjects(),
                     List.of(
                             RackcallCall.subject("rpc-vq", QUEUES, CONNECTION, 0),

@@ -37,7 +37,11 @@ class SubjectsTest {
         return Subjects.all().stream()
                 // Of those a test of their own starts fewer.
                 .filter(subject -> !EnumSet.of(
-                                BenchTarget.ELASTIC, BenchTarget.CROWD, BenchTarget.YCSB, BenchTarget.RARE)
+                                BenchTarget.ELASTIC,
+                                BenchTarget.CROWD,
+                                BenchTarget.YCSB,
+                                BenchTarget.RARE,
+                                BenchTarget.SOCIAL)
                         .contains(subject.target()))
                 .filter(subject -> !subject.has(Subject.Trait.NEVER_ONE_PROCESS))
                 .filter(subject -> subject.jvmFlags().stream()

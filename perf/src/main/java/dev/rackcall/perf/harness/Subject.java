@@ -119,7 +119,7 @@ public record Subject(
     /** Whether that target measures it in any way. */
     public boolean isMeasuredBy(BenchTarget asked) {
         return switch (asked) {
-            case RTT, CROWD, YCSB, RARE, ELASTIC, ISOLATION, METRICS, VERBS, RDMA, GRPC -> isOf(asked);
+            case RTT, CROWD, YCSB, RARE, SOCIAL, ELASTIC, ISOLATION, METRICS, VERBS, RDMA, GRPC -> isOf(asked);
             case THROUGHPUT -> has(Trait.PIPELINES) || isOf(asked);
             case CONNECT -> has(Trait.MANY_CONNECTIONS) || isOf(asked);
             case IDLE, START -> has(Trait.MANY_CONNECTIONS);

@@ -10,7 +10,7 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 
 /** Messages as plain byte arrays, without protobuf: that flatters gRPC, whose users would encode and decode as well. */
-final class BytesMarshaller implements MethodDescriptor.Marshaller<byte[]> {
+public final class BytesMarshaller implements MethodDescriptor.Marshaller<byte[]> {
     @Override
     public InputStream stream(byte[] value) {
         return new BytesStream(value);

@@ -34,6 +34,9 @@ final class Charts {
     private static final Font TEXT = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
     /** Names of lock contests: kind, locality, locks, perhaps threads. */
     private static final Pattern CONTEST = Pattern.compile("(.+)-\\d+-(\\d+)(-\\d+)?");
+
+    private static final String RATE = "ops_per_s";
+    private static final String MEDIAN = "p50_ns";
     /** A horizontal axis of less than this ratio is not logarithmic. */
     private static final double LEAST_RATIO = 4;
 
@@ -52,10 +55,10 @@ final class Charts {
     /**
      * A line for each subject over a number.
      *
-     * @param isRate whether it shows operations a second instead of the median latency
+     * @param figure what it shows, operations a second or a percentile
      * @param points the results by the number, by the line's name
      */
-    private record Lines(String title, String xTitle, boolean isRate, Map<String, Map<Double, Result>> points)
+    private record Lines(String title, String xTitle, String figure, Map<String, Map<Double, Result>> points)
             implements Plot {}
 
     private Charts() {}
@@ -70,7 +73,7 @@ final class Charts {
                 plots.add(lines(
                         "Throughput from one client thread",
                         "calls in flight",
-                        true,
+                        RATE,
                         results,
                         Result::name,
                         result -> result.figure("in_flight").orElseThrow()));
@@ -78,14 +81,18 @@ final class Charts {
                 plots.add(numbered(
                         "Calls a second of all clients (RR-Compound: 1 to 128 clients)",
                         "client processes",
-                        true,
+                        RATE,
                         results));
-            case RARE -> plots.add(numbered("Median latency of a rare call", "ms between calls", false, results));
+            case RARE -> plots.add(numbered("Median latency of a rare call", "ms between calls", MEDIAN, results));
+            case SOCIAL -> {
+                plots.add(load("Median latency of a request", MEDIAN, results));
+                plots.add(load("99th percentile of a request's latency", "p99_ns", results));
+            }
             case ISOLATION ->
                 plots.add(numbered(
                         "Median latency by size (RPCool: seals and copies of 1 to 1,024 pages)",
                         "pages",
-                        false,
+                        MEDIAN,
                         results));
             case ALOCK -> {
                 plots.add(contests(
@@ -122,31 +129,42 @@ final class Charts {
         return lines(
                 title,
                 xTitle,
-                true,
+                RATE,
                 wanted,
                 result -> CONTEST.matcher(result.name()).replaceFirst("$1, $2 locks"),
                 result -> result.figure(x).orElseThrow());
     }
 
     /** Results whose names end with the number. */
-    private static Plot numbered(String title, String xTitle, boolean isRate, List<Result> results) {
+    private static Plot numbered(String title, String xTitle, String figure, List<Result> results) {
         List<Result> numbered = results.stream()
                 .filter(result -> result.name().matches(".*-[0-9.]+"))
                 .toList();
         return lines(
                 title,
                 xTitle,
-                isRate,
+                figure,
                 numbered,
                 result -> result.name().substring(0, result.name().lastIndexOf('-')),
                 result ->
                         Double.parseDouble(result.name().substring(result.name().lastIndexOf('-') + 1)));
     }
 
+    /** One line for each transport. */
+    private static Plot load(String title, String figure, List<Result> results) {
+        return lines(
+                title,
+                "requests/s offered",
+                figure,
+                results,
+                result -> result.name().split("-", -1)[1],
+                result -> result.figure("offered_per_s").orElseThrow());
+    }
+
     private static Plot lines(
             String title,
             String xTitle,
-            boolean isRate,
+            String figure,
             List<Result> results,
             Function<Result, String> line,
             Function<Result, Double> x) {
@@ -154,7 +172,7 @@ final class Charts {
         results.forEach(result ->
                 points.computeIfAbsent(line.apply(result), _ -> new TreeMap<>()).put(x.apply(result), result));
         points.values().removeIf(each -> each.size() < 2);
-        return new Lines(title, xTitle, isRate, points);
+        return new Lines(title, xTitle, figure, points);
     }
 
     /** The chart as an element of the page. */
@@ -199,21 +217,21 @@ final class Charts {
         List<Double> xs = plot.points.values().stream()
                 .flatMap(line -> line.keySet().stream())
                 .toList();
+        boolean isRate = plot.figure.equals(RATE);
         boolean isWide = Collections.max(xs) / Collections.min(xs) >= LEAST_RATIO;
         XYChart chart = new XYChartBuilder()
                 .title(plot.title)
                 .xAxisTitle(plot.xTitle + (isWide ? " (logarithmic)" : ""))
-                .yAxisTitle((plot.isRate ? "a second" : "latency") + " (logarithmic)")
+                .yAxisTitle((isRate ? "a second" : "latency") + " (logarithmic)")
                 .width(960)
                 .height(520)
                 .build();
         chart.getStyler().setXAxisLogarithmic(isWide);
-        chart.getStyler().setYAxisTickLabelsFormattingFunction(plot.isRate ? Figures::rate : Figures::time);
-        String figure = plot.isRate ? "ops_per_s" : "p50_ns";
+        chart.getStyler().setYAxisTickLabelsFormattingFunction(isRate ? Figures::rate : Figures::time);
         plot.points.forEach(
-                (name, line) -> chart.addSeries(name, List.copyOf(line.keySet()), figures(line.values(), figure)));
+                (name, line) -> chart.addSeries(name, List.copyOf(line.keySet()), figures(line.values(), plot.figure)));
         List<Double> all = plot.points.values().stream()
-                .flatMap(line -> figures(line.values(), figure).stream())
+                .flatMap(line -> figures(line.values(), plot.figure).stream())
                 .toList();
         style(chart.getStyler(), all, all);
         return chart;

@@ -122,7 +122,7 @@ public final class HtmlReport {
             A closed loop reads the clock once per call: the end of one call is the start of the next. Each latency therefore contains \
             one clock reading, for every subject alike. At a fixed rate a latency counts from the moment at which the call was due, \
             so it includes the wait behind a slow call. The client calls until the median no longer moves; only then does the \
-            measurement begin. Every reply is checked. Sides that spin have a processor of their own where there are two, except those of NAME-unpinned, crowd-NAME and rare-NAME; with two \
+            measurement begin. Every reply is checked. Sides that spin have a processor of their own where there are two, except those of NAME-unpinned, crowd-NAME, ycsb-NAME, rare-NAME and social-NAME; with two \
             processors, all other work of the machine shows in p99.9. gRPC messages are plain bytes without protobuf, which flatters gRPC.</p>
             %s</body>
             </html>

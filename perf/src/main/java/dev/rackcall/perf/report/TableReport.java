@@ -61,7 +61,7 @@ public final class TableReport {
                 String.join(" ", machine.flags()),
                 machine.pinned().isEmpty()
                         ? "of the scheduler's choice"
-                        : machine.pinned() + ", except of NAME-unpinned, crowd and rare",
+                        : machine.pinned() + ", except of NAME-unpinned, crowd, ycsb, rare and social",
                 machine.clockSource(),
                 machine.clockNs(),
                 machine.durationS() > 0 ? Figures.time(machine.durationS() * 1e9) + " per measurement, " : "",

@@ -28,6 +28,10 @@ public enum BenchTarget {
     RARE(
             "Rare calls: one client, a call every MS milliseconds, nothing pinned; medians of the runs",
             "worst_p50_ns: worst p50, worst_p99_ns: worst p99, uds_ratio: worst to uds, c_uds_ratio: to C"),
+    /** Services that call each other. */
+    SOCIAL(
+            "The social network of DeathStarBench: ten services, one process each, nothing pinned; requests arrive at random at RATE a second; latencies from the time at which a request was due",
+            "cpu_s_per_million: cpu/1 M requests, grpc_ratio: to grpc, grpc_p99_ratio: p99 to grpc, grpc_cpu_ratio: cpu to grpc"),
     CONNECT(
             "A new connection: time to its first reply, memory of both sides; connect-*: virtual queues on the software RDMA device",
             "cold_p50_ns: cold p50, shared_b: shared, private_b: private, heap_b: heap, fresh_ratio: fresh rc to it"),
