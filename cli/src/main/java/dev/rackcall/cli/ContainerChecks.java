@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 
 /** Checks what a container, or another control group or filter, takes from this process: processors, their time, system calls. */
 final class ContainerChecks {
-    /** Docker has its default profile inside its program only. */
+    /** Docker compiles its default profile into the daemon, so this is the published copy. */
     private static final String DOCKERS_PROFILE =
             "https://raw.githubusercontent.com/moby/profiles/main/seccomp/default.json";
 
@@ -231,13 +231,13 @@ final class ContainerChecks {
     private String allowance(List<String> calls) {
         return switch (engine) {
             case DOCKER ->
-                "To allow that: " + profile("curl -fsSL " + DOCKERS_PROFILE + " | ", calls, "")
+                "To allow that: " + publishedProfile("", calls)
                         + " && docker run --security-opt seccomp=rackcall-seccomp.json IMAGE";
             case PODMAN ->
-                "To allow that: " + profile("", calls, " " + PODMANS_PROFILE)
+                "To allow that: " + profile("", calls, PODMANS_PROFILE)
                         + " && podman run --security-opt seccomp=rackcall-seccomp.json IMAGE";
             case KUBERNETES ->
-                "To allow that, on each node: " + profile("curl -fsSL " + DOCKERS_PROFILE + " | ", calls, "")
+                "To allow that, on each node: " + publishedProfile(plain(), calls)
                         + " && sudo install -D -m 644 rackcall-seccomp.json /var/lib/kubelet/seccomp/rackcall-seccomp.json;"
                         + " then kubectl patch deployment NAME --patch " + PATCH;
             case NONE ->
@@ -248,11 +248,32 @@ final class ContainerChecks {
         };
     }
 
-    /** The command that adds the calls to a default profile. */
-    private static String profile(String before, List<String> calls, String source) {
+    /** The commands that add the calls to Docker's profile. A failed download leaves no profile. */
+    private static String publishedProfile(String filter, List<String> calls) {
+        return "curl -fsSL " + DOCKERS_PROFILE + " -o default.json && " + profile(filter, calls, "default.json");
+    }
+
+    /**
+     * The command that adds the calls to a default profile.
+     *
+     * @param filter of jq, which comes first; empty or with a pipe at its end
+     */
+    private static String profile(String filter, List<String> calls, String source) {
         String names = calls.stream().map(call -> '"' + call + '"').collect(Collectors.joining(", "));
-        return before + "jq '.syscalls += [{names: [" + names + "], action: \"SCMP_ACT_ALLOW\"}]'" + source
+        return "jq '" + filter + ".syscalls += [{names: [" + names + "], action: \"SCMP_ACT_ALLOW\"}]' " + source
                 + " > rackcall-seccomp.json";
+    }
+
+    /**
+     * Leaves what Docker would apply to a container without capabilities here. Other runtimes ignore Docker's conditions, so they would
+     * also apply the rules for other architectures and for containers with capabilities.
+     */
+    private static String plain() {
+        String host = System.getProperty("os.arch");
+        String architecture = '"' + (host.equals("aarch64") ? "arm64" : host) + '"';
+        return ".syscalls |= map(select(.includes.caps == null and ((.includes.arches // [" + architecture
+                + "]) | index(" + architecture + ")) and ((.excludes.arches // []) | index(" + architecture
+                + ") | not)) | del(.includes, .excludes, .comment)) | del(.archMap) | ";
     }
 
     /** In a unit without a list, the line makes one: the service dies of SIGSYS at the first call that is not in it. */

@@ -150,8 +150,17 @@ class ContainerChecksTest {
         assertThat(finding("cpuset").sentence())
                 .endsWith("set resources.limits.cpu and resources.requests.cpu to 2 in the container's specification");
         userfaultfdErrno = OptionalInt.of(Errno.EPERM);
+        String architecture = System.getProperty("os.arch").replace("aarch64", "arm64");
         assertThat(finding("seccomp").sentence())
-                .contains("To allow that, on each node: curl ", "jq '.syscalls += [{names: [\"userfaultfd\"], action:")
+                .contains(
+                        "To allow that, on each node: curl -fsSL https://",
+                        " -o default.json && jq '.syscalls |= map(select(.includes.caps == null and "
+                                + "((.includes.arches // [\"amd64\"]) | index(\"amd64\")) and "
+                                        .replace("amd64", architecture)
+                                + "((.excludes.arches // []) | index(\"amd64\") | not))".replace("amd64", architecture)
+                                + " | del(.includes, .excludes, .comment)) | del(.archMap)"
+                                + " | .syscalls += [{names: [\"userfaultfd\"], action: \"SCMP_ACT_ALLOW\"}]' default.json"
+                                + " > rackcall-seccomp.json && sudo install ")
                 .endsWith("; then kubectl patch deployment NAME --patch '{\"spec\":{\"template\":{\"spec\":"
                         + "{\"securityContext\":{\"seccompProfile\":{\"type\":\"Localhost\","
                         + "\"localhostProfile\":\"rackcall-seccomp.json\"}}}}}}'");
@@ -208,8 +217,9 @@ class ContainerChecksTest {
                         .isEqualTo(
                                 "A filter refuses epoll_pwait2, so waits last whole milliseconds. To allow that: curl"
                                         + " -fsSL https://raw.githubusercontent.com/moby/profiles/main/seccomp/default.json"
-                                        + " | jq '.syscalls += [{names: [\"epoll_pwait2\"], action: \"SCMP_ACT_ALLOW\"}]'"
-                                        + " > rackcall-seccomp.json"
+                                        + " -o default.json"
+                                        + " && jq '.syscalls += [{names: [\"epoll_pwait2\"], action: \"SCMP_ACT_ALLOW\"}]'"
+                                        + " default.json > rackcall-seccomp.json"
                                         + " && docker run --security-opt seccomp=rackcall-seccomp.json IMAGE"));
         userfaultfdErrno = OptionalInt.of(Errno.ENOSYS);
         assertThat(seccomp())

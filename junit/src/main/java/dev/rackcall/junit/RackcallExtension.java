@@ -159,12 +159,13 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
      * end with CANCELLED. {@link #channel} and {@link #stub} then open new channels. Any thread of the test may do it.
      */
     public void loseClient() {
+        running();
         List<RpcChannel> lost;
         synchronized (channels) {
             lost = List.copyOf(channels.values());
             channels.clear();
         }
-        lost.forEach(RpcChannel::close);
+        closeAll(lost.reversed(), "a channel of the test was not closed");
     }
 
     private RpcServer running() {
@@ -264,21 +265,27 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
                 server = null;
             }
         }
+        try {
+            closeAll(all, "what the test used was not cleaned up: its channels, its server or its folder " + folder);
+        } finally {
+            folder = null;
+        }
+    }
+
+    /** Closes all of them, whether or not one fails. */
+    private static void closeAll(Iterable<? extends AutoCloseable> all, String problem) {
         IllegalStateException failure = null;
         for (AutoCloseable each : all) {
             try {
                 each.close();
             } catch (Exception | Error e) {
                 if (failure == null) {
-                    failure = new IllegalStateException(
-                            "what the test used was not cleaned up: its channels, its server or its folder " + folder,
-                            e);
+                    failure = new IllegalStateException(problem, e);
                 } else {
                     failure.addSuppressed(e);
                 }
             }
         }
-        folder = null;
         if (failure != null) {
             throw failure;
         }

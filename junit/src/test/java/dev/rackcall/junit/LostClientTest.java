@@ -1,6 +1,7 @@
 package dev.rackcall.junit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.RpcContext;
@@ -71,6 +72,13 @@ class LostClientTest {
         assertThat(rackcall.stub(Clerk.class).serveLater("tea").join())
                 .as("by a new channel")
                 .isEqualTo(1);
+    }
+
+    @Test
+    void shouldRefuseWithoutATest() {
+        assertThatThrownBy(RackcallExtension.serving(Clerk.class, Watching::new)::loseClient)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith("no test runs");
     }
 
     @Test

@@ -80,6 +80,7 @@ public final class TopCommand implements Callable<Integer> {
     private void draw(TopWatch watch) throws IOException, InterruptedException {
         try (TopScreen screen = TopScreen.open(spec.commandLine().getOut())) {
             TopPage page = new TopPage(order, channel);
+            screen.show(page.lines(screen.lines()));
             while (watch.watch(() -> isLeft(page, screen))) {
                 page.update(watch);
                 screen.show(page.lines(screen.lines()));

@@ -6,9 +6,9 @@ import java.util.Comparator;
 public enum TopOrder {
     /** The busiest first. */
     RATE(Comparator.comparingDouble(TopReport.ConnectionRow::requestsPerSecond).reversed()),
-    /** The slowest first. */
+    /** The slowest first; of connections whose requests take longer than a second, those with the most first. */
     MEAN(Comparator.comparingDouble((TopReport.ConnectionRow each) ->
-                    each.meanMicros().orElse(each.leastMeanSeconds().orElse(0) * 1e6))
+                    each.meanMicros().orElse(each.outlastsASecond() ? each.inFlight() * 1e6 : 0))
             .reversed()),
     /** The highest median first. */
     P50(Comparator.comparingDouble(

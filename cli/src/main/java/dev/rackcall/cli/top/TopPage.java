@@ -28,13 +28,14 @@ final class TopPage {
         this.channel = channel;
     }
 
-    /** Takes over what was seen in the present interval. */
+    /** Shows the interval that has just ended. */
     void update(TopWatch watch) {
-        show(watch.report(channel, order));
+        show(watch.report("", order));
     }
 
-    void show(TopReport now) {
-        report = Optional.of(now);
+    /** Shows a report of all channels, also if the filter changes later. */
+    void show(TopReport all) {
+        report = Optional.of(all);
     }
 
     /** Takes the keys that wait; returns whether there were any. */
@@ -42,7 +43,12 @@ final class TopPage {
         try {
             boolean any = false;
             while (!left && keys.available() > 0) {
-                press((char) keys.read());
+                char key = (char) keys.read();
+                if (key == ESCAPE && keys.available() > 0) {
+                    escape(keys, (char) keys.read());
+                } else {
+                    press(key);
+                }
                 any = true;
             }
             return any;
@@ -50,6 +56,19 @@ final class TopPage {
             // The terminal is gone.
             left = true;
             return false;
+        }
+    }
+
+    /** A terminal sends an arrow or function key as a sequence, which ends at the first letter and means nothing here. */
+    private void escape(InputStream keys, char next) throws IOException {
+        if (next != '[' && next != 'O') {
+            press(ESCAPE);
+            press(next);
+            return;
+        }
+        int last = 0;
+        while (keys.available() > 0 && (last < '@' || last > '~')) {
+            last = keys.read();
         }
     }
 
@@ -70,7 +89,6 @@ final class TopPage {
     private void sort(int step) {
         TopOrder[] all = TopOrder.values();
         order = all[Math.floorMod(order.ordinal() + step, all.length)];
-        report = report.map(shown -> shown.sorted(order));
     }
 
     /** The text after a key; empty if the key ends it. */
@@ -91,9 +109,9 @@ final class TopPage {
         return left;
     }
 
-    /** The page, in at most so many lines; it is empty until the first interval is over. */
+    /** The page, in at most so many lines. It has no tables until the first interval is over. */
     List<String> lines(int most) {
-        if (report.isEmpty() || most < 1) {
+        if (most < 1) {
             return List.of();
         }
         List<String> lines = new ArrayList<>();
@@ -101,7 +119,8 @@ final class TopPage {
                         "Channels that contain: " + text + "_  (Enter shows them, Esc leaves the filter as it was)")
                 .orElseGet(() -> "Sorted by " + order.name().toLowerCase(Locale.ROOT) + " (s: next column), channels: "
                         + (channel.isEmpty() ? "all" : "*" + channel + "*") + " (/: filter), q: quit"));
-        lines.addAll(TopTable.lines(report.get(), most - 1));
+        report.map(all -> all.ofChannels(channel).sorted(order))
+                .ifPresent(shown -> lines.addAll(TopTable.lines(shown, most - 1)));
         return lines;
     }
 }

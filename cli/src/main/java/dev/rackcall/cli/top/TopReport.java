@@ -18,6 +18,19 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
     /** The transport of gRPC connections over RDMA or TCP. */
     public static final String GRPC_REMOTE = "GRPC_REMOTE";
 
+    /** Only the channels whose names contain that text, with their processes and what these do over those channels. */
+    TopReport ofChannels(String part) {
+        List<ConnectionRow> kept =
+                connections.stream().filter(row -> row.channel().contains(part)).toList();
+        return new TopReport(
+                processes.stream()
+                        .map(process -> process.over(kept))
+                        .filter(process -> part.isEmpty() || process.serves() > 0 || process.calls() > 0)
+                        .toList(),
+                kept,
+                notReadable);
+    }
+
     /** The same, with its connections in that order. */
     TopReport sorted(TopOrder order) {
         return new TopReport(
@@ -38,7 +51,27 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
             int calls,
             double servedPerSecond,
             double sentPerSecond,
-            long memoryBytes) {}
+            long memoryBytes) {
+        /** A process, without its connections. */
+        static ProcessRow of(int pid, String name, long memoryBytes) {
+            return new ProcessRow(pid, name, 0, 0, 0, 0, memoryBytes);
+        }
+
+        private ProcessRow over(List<ConnectionRow> all) {
+            List<ConnectionRow> served = all.stream()
+                    .filter(row -> row.serverPid().equals(Optional.of(pid)))
+                    .toList();
+            List<ConnectionRow> called = all.stream()
+                    .filter(row -> row.clientPid().equals(Optional.of(pid)))
+                    .toList();
+            return new ProcessRow(
+                    pid, name, served.size(), called.size(), requests(served), requests(called), memoryBytes);
+        }
+
+        private static double requests(List<ConnectionRow> rows) {
+            return rows.stream().mapToDouble(ConnectionRow::requestsPerSecond).sum();
+        }
+    }
 
     /**
      * A connection.
@@ -117,12 +150,11 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
         }
 
         /**
-         * A lower bound of the mean time of requests that are in flight for a second in which the client sends none: by
-         * Little's law, their number divided by a rate below one a second. Empty if there is a mean, or nothing in flight.
+         * Whether the requests in flight take longer than a second: the client sent none, and the mean of their number is
+         * a whole number, as it is if none of them ends.
          */
-        OptionalDouble leastMeanSeconds() {
-            boolean stays = meanMicros.isEmpty() && requestsPerSecond <= 0 && inFlight > 0;
-            return stays ? OptionalDouble.of(inFlight) : OptionalDouble.empty();
+        boolean outlastsASecond() {
+            return meanMicros.isEmpty() && requestsPerSecond <= 0 && inFlight >= 1 && inFlight % 1 == 0;
         }
 
         /** What all arenas have taken; 0 if no arena is known. */

@@ -146,11 +146,8 @@ final class TopTable {
                 row.name());
     }
 
-    /** A lower bound in seconds where requests are in flight and the client sends none. */
     private static String mean(TopReport.ConnectionRow row) {
-        return row.leastMeanSeconds().isPresent()
-                ? format(">%.1f s", row.leastMeanSeconds().getAsDouble())
-                : micros(row.meanMicros());
+        return row.outlastsASecond() ? ">1 s" : micros(row.meanMicros());
     }
 
     private static String micros(Optional<Double> time) {

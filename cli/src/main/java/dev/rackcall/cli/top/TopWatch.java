@@ -203,29 +203,23 @@ public final class TopWatch implements AutoCloseable {
      */
     public TopReport report(String channel, TopOrder order) {
         living = holders.stream().map(MemoryHolder::pid).filter(folder::isAlive).collect(Collectors.toSet());
-        Map<Integer, Totals> totals = new HashMap<>();
         List<TopReport.ConnectionRow> connections = new ArrayList<>();
         watched.forEach((file, connection) -> {
             List<MemoryHolder> ends = endsOf(file);
-            HeldMemory memory = memoryOf(file, ends);
-            if (memory.name().contains(channel)) {
-                TopReport.ConnectionRow row = row(connection, memory, ends);
-                connections.add(row);
-                row.serverPid()
-                        .ifPresent(pid ->
-                                totals.computeIfAbsent(pid, _ -> new Totals()).serves(row));
-                row.clientPid()
-                        .ifPresent(pid ->
-                                totals.computeIfAbsent(pid, _ -> new Totals()).calls(row));
-            }
+            connections.add(row(connection, memoryOf(file, ends), ends));
         });
-        connections.sort(order.comparator());
         List<TopReport.ProcessRow> processes = holders.stream()
                 .filter(holder -> living.contains(holder.pid()))
-                .filter(holder -> channel.isEmpty() || totals.containsKey(holder.pid()))
-                .map(holder -> totals.getOrDefault(holder.pid(), new Totals()).of(holder))
+                .map(TopWatch::process)
                 .toList();
-        return new TopReport(processes, connections, folder.unreadable());
+        return new TopReport(processes, connections, folder.unreadable())
+                .ofChannels(channel)
+                .sorted(order);
+    }
+
+    private static TopReport.ProcessRow process(MemoryHolder holder) {
+        long bytes = holder.memory().stream().mapToLong(HeldMemory::bytes).sum();
+        return TopReport.ProcessRow.of(holder.pid(), holder.name(), bytes);
     }
 
     private List<MemoryHolder> endsOf(HeldMemory.FileId file) {
@@ -370,28 +364,5 @@ public final class TopWatch implements AutoCloseable {
             connection.close();
         }
         watched.clear();
-    }
-
-    /** What the connections of a process add up to. */
-    private static final class Totals {
-        private int serves;
-        private int calls;
-        private double served;
-        private double sent;
-
-        void serves(TopReport.ConnectionRow row) {
-            serves++;
-            served += row.requestsPerSecond();
-        }
-
-        void calls(TopReport.ConnectionRow row) {
-            calls++;
-            sent += row.requestsPerSecond();
-        }
-
-        TopReport.ProcessRow of(MemoryHolder holder) {
-            long bytes = holder.memory().stream().mapToLong(HeldMemory::bytes).sum();
-            return new TopReport.ProcessRow(holder.pid(), holder.name(), serves, calls, served, sent, bytes);
-        }
     }
 }

@@ -99,7 +99,9 @@ final class ViewHistory {
                         .toList());
     }
 
-    /** Shows those connections no more: they may live, so they must not be shown as closed. */
+    /**
+     * Removes the connections that the agent left out. They may still be open, so the page must not show them as closed.
+     */
     void forget(Predicate<String> isLeftOut) {
         traces.entrySet().removeIf(each -> each.getValue().goneNanos.isEmpty() && isLeftOut.test(each.getKey()));
     }

@@ -44,6 +44,10 @@ final class ViewServer implements AutoCloseable {
     private final ViewSampler sampler;
     private final RackView rack;
     private final Function<ViewState.ConnectionEdge, String> explain;
+    /** Names {@link #lastTold}. Guarded by the monitor. */
+    private long version;
+    /** Of other hosts: their keys, sequences, and whether they are old. Guarded by the monitor. */
+    private List<List<Object>> lastTold = List.of();
 
     private ViewServer(
             HttpServer http, ViewSampler sampler, RackView rack, Function<ViewState.ConnectionEdge, String> explain) {
@@ -146,15 +150,23 @@ final class ViewServer implements AutoCloseable {
         return PageAnswer.json(JSON.writeValueAsBytes(sampler.awaitAfter(Long.parseLong(after.group(1)))));
     }
 
-    /** What other hosts have told; {@code null} if the page has it. */
+    /** The numbers of other hosts; {@code null} if the page already has them. */
     private PageAnswer hosts(String query) {
         List<RackView.OtherHost> hosts = rack.hosts();
-        String version = String.valueOf(hosts.stream()
-                .map(host -> List.of(host.key(), host.state().sequence(), host.isOld()))
-                .toList()
-                .hashCode());
+        String version = String.valueOf(versionOf(hosts));
         Optional<List<RackView.OtherHost>> news = Optional.of(hosts).filter(_ -> !query.equals("after=" + version));
         return PageAnswer.json(JSON.writeValueAsBytes(news)).with("Version", version);
+    }
+
+    private synchronized long versionOf(List<RackView.OtherHost> hosts) {
+        List<List<Object>> told = hosts.stream()
+                .map(host -> List.<Object>of(host.key(), host.state().sequence(), host.isOld()))
+                .toList();
+        if (!told.equals(lastTold)) {
+            lastTold = told;
+            version++;
+        }
+        return version;
     }
 
     private PageAnswer explanation(String query) {

@@ -8,7 +8,7 @@ const WIDE = 640;
 const PAD = 14;
 const FRAME = 16;
 const FRAME_TITLE = 22;
-/** The width of a wide letter there. */
+/** The width of a wide Latin letter there. */
 const TITLE_LETTER = 7.2;
 const BOX = { width: 176, height: 66, gap: 26, letters: 20 };
 const COLUMN_GAP = { least: 210, most: 400 };

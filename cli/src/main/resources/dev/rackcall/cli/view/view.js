@@ -61,7 +61,7 @@ let state = null;
 let rack = null;
 /** What the agents of other hosts have told last: {key, state, isOld}. */
 let others = [];
-/** Names what the answer told from which they come. */
+/** The version of the hosts' numbers that the page has. */
 let othersVersion = '';
 /**
  * The processes and connections of all hosts. Each has its host's key, which is empty for this host; ids of other hosts'

@@ -75,13 +75,37 @@ class TopPageTest {
         assertThat(page.isLeft()).isTrue();
     }
 
+    /** F2 and the left arrow. */
+    @Test
+    void shouldIgnoreEscapeSequences() {
+        TopPage page = new TopPage(TopOrder.RATE, "");
+        assertThat(press(page, "\u001bOQ")).startsWith("Sorted by rate ");
+        assertThat(page.isLeft()).isFalse();
+        assertThat(press(page, "/ab\u001b[Dc\n")).contains("channels: *abc* ");
+        assertThat(press(page, "\u001b[1;5Ss")).startsWith("Sorted by mean ");
+    }
+
+    @Test
+    void shouldFilterAndSortTheReportAtOnce() {
+        TopPage page = new TopPage(TopOrder.RATE, "");
+        assertThat(page.lines(9)).as("before the first report").hasSize(1);
+        page.show(TopTableTest.report(2, 2));
+        press(page, "/number1\n");
+        assertThat(page.lines(9))
+                .anyMatch(line -> line.startsWith("2 processes, 1 connection,"))
+                .anyMatch(line -> line.contains("/shop/number1;"))
+                .noneMatch(line -> line.contains("/shop/number0;"));
+        press(page, "/\nS");
+        assertThat(page.lines(9)).anyMatch(line -> line.startsWith("2 processes, 2 connections,"));
+    }
+
     private static String press(TopPage page, String keys) {
         assertThat(page.read(new ByteArrayInputStream(keys.getBytes(StandardCharsets.US_ASCII))))
                 .isTrue();
         return page.lines(1).getFirst();
     }
 
-    /** Waits until the last whole page contains all of these. */
+    /** Waits until the last page contains all of these. */
     private static void awaitPage(ChildJvm top, String... parts) {
         Await.until("a page with " + String.join(" and ", parts), () -> {
             String page = top.output();

@@ -67,17 +67,21 @@ class TopTableTest {
                 List.of(),
                 List.of(
                         row("/streams", 0, Optional.empty(), 4, 0),
+                        row("/ended", 0, Optional.empty(), 3.9, 0),
+                        row("/brief", 0, Optional.empty(), 0.5, 0),
                         row("/rare", 10, Optional.empty(), 0.1, 0),
                         row("/idle", 0, Optional.empty(), 0, 0)),
                 0);
 
         assertThat(TopTable.lines(report, ROWS))
-                .anyMatch(line -> line.matches(".* /streams +0 +>4[.]0 s +- +- +4[.]0 .*"))
+                .anyMatch(line -> line.matches(".* /streams +0 +>1 s +- +- +4[.]0 .*"))
+                .anyMatch(line -> line.matches(".* /ended +0 +- +- +- +3[.]9 .*"))
+                .anyMatch(line -> line.matches(".* /brief +0 +- +- +- +0[.]5 .*"))
                 .anyMatch(line -> line.matches(".* /rare +10 +- +- +- +0[.]1 .*"))
                 .anyMatch(line -> line.matches(".* /idle +0 +- +- +- +0[.]0 .*"));
     }
 
-    private static TopReport report(int connections, int processes) {
+    static TopReport report(int connections, int processes) {
         return new TopReport(
                 IntStream.range(0, processes)
                         .mapToObj(i -> new ProcessRow(1000 + i, "process" + i + ";", 1, 1, 10, 10, 4096))

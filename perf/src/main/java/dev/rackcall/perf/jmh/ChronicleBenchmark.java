@@ -62,13 +62,11 @@ public class ChronicleBenchmark {
     @Benchmark
     public long write() {
         store.writeLong(0, bytes);
-        int letters = CodecBenchmark.TEXT.length();
-        store.writeInt(Long.BYTES, letters);
+        byte[] letters = CodecBenchmark.TEXT.getBytes(StandardCharsets.ISO_8859_1);
+        store.writeInt(Long.BYTES, letters.length);
         long at = Long.BYTES + Integer.BYTES;
-        for (int i = 0; i < letters; i++) {
-            store.writeByte(at + i, (byte) CodecBenchmark.TEXT.charAt(i));
-        }
-        at += letters;
+        store.write(at, letters, 0, letters.length);
+        at += letters.length;
         store.writeInt(at, bytes);
         store.write(at + Integer.BYTES, array, 0, bytes);
         return at + Integer.BYTES + bytes;

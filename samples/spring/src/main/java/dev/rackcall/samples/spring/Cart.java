@@ -8,7 +8,4 @@ import dev.rackcall.rpc.RpcService;
 public interface Cart {
     @Rpc
     int put(String good);
-
-    @Rpc
-    int checkOut();
 }

@@ -14,7 +14,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * A process that runs {@link ShopClient}. It prints "ready". Each line of its input is a command; the answer begins with
- * the command and ends with a result or the code of a failure. "check-out" is answered when that call has ended. It ends
+ * the command and ends with a result or the code of a failure. "gold" is answered when that call has ended. It ends
  * at the end of its input.
  */
 final class ShopClientChild {
@@ -29,7 +29,10 @@ final class ShopClientChild {
             for (String line = input.readLine(); line != null; line = input.readLine()) {
                 switch (line) {
                     case "put" -> answer("put", () -> cart.put("tea"));
-                    case "check-out" -> Thread.ofPlatform().daemon().start(() -> answer("check-out", cart::checkOut));
+                    case GoldBasket.GOLD ->
+                        Thread.ofPlatform()
+                                .daemon()
+                                .start(() -> answer(GoldBasket.GOLD, () -> cart.put(GoldBasket.GOLD)));
                     default -> System.out.println("health " + health.health().getStatus());
                 }
             }

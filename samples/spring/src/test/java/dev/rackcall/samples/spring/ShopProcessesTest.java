@@ -55,10 +55,10 @@ class ShopProcessesTest {
         return ask(client, "health", "health ");
     }
 
-    private static List<String> checkOuts(ChildJvm client) {
+    private static List<String> golden(ChildJvm client) {
         return client.output()
                 .lines()
-                .filter(line -> line.startsWith("check-out"))
+                .filter(line -> line.startsWith(GoldBasket.GOLD))
                 .toList();
     }
 
@@ -73,9 +73,9 @@ class ShopProcessesTest {
             assertThat(health(client)).isEqualTo("UP");
 
             for (int i = 0; i < CALLS; i++) {
-                client.send("check-out");
+                client.send(GoldBasket.GOLD);
             }
-            Await.equal("calls in the handler", "" + CALLS, () -> ask(first, "count", "checking out "));
+            Await.equal("calls in the handler", "" + CALLS, () -> ask(first, "count", "begun "));
             first.terminate();
             Await.equal("a call while no server takes it", "UNAVAILABLE", () -> put(client));
             Await.equal("the client's health", "DOWN", () -> health(client));
@@ -86,13 +86,10 @@ class ShopProcessesTest {
                 assertThat(health(client)).isEqualTo("UP");
 
                 assertThat(first.isAlive()).as("the first server, which drains").isTrue();
-                assertThat(checkOuts(client)).isEmpty();
+                assertThat(golden(client)).isEmpty();
                 first.send("pay");
                 assertThat(first.awaitEnd()).isEqualTo(TERMINATED);
-                Await.equal(
-                        "answers of the first server",
-                        List.of("check-out 7", "check-out 7", "check-out 7"),
-                        () -> checkOuts(client));
+                Await.equal("answers of the first server", List.of("gold 7", "gold 7", "gold 7"), () -> golden(client));
                 assertThat(put(client)).isEqualTo("2");
 
                 second.terminate();

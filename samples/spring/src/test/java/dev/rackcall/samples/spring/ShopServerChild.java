@@ -1,6 +1,5 @@
 package dev.rackcall.samples.spring;
 
-import dev.rackcall.samples.spring.server.Basket;
 import dev.rackcall.samples.spring.server.ShopServer;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -10,22 +9,23 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * A process that runs {@link ShopServer}. It prints "serving". It answers "count" with "checking out" and the number of
- * calls that its handler has begun. On "pay", these calls end. It ends at the end of its input.
+ * A process that runs {@link ShopServer} with a {@link GoldBasket}. It prints "serving". It answers "count" with "begun"
+ * and the number of calls that have begun to wait. On "pay", these calls end. It ends at the end of its input.
  */
 final class ShopServerChild {
     private ShopServerChild() {}
 
     static void main(String[] arguments) throws IOException {
-        try (ConfigurableApplicationContext context = SpringApplication.run(ShopServer.class, arguments);
+        try (ConfigurableApplicationContext context =
+                        SpringApplication.run(new Class<?>[] {ShopServer.class, GoldBasket.Exchange.class}, arguments);
                 BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-            Basket basket = context.getBean(Basket.class);
+            GoldBasket basket = context.getBean(GoldBasket.class);
             System.out.println("serving");
             for (String line = input.readLine(); line != null; line = input.readLine()) {
                 if (line.equals("pay")) {
                     basket.paid.countDown();
                 } else {
-                    System.out.println("checking out " + basket.checkingOut.get());
+                    System.out.println("begun " + basket.begun.get());
                 }
             }
         }

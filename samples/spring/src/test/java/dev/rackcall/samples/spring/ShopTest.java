@@ -8,7 +8,6 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.samples.spring.client.Checkout;
 import dev.rackcall.samples.spring.client.ShopClient;
-import dev.rackcall.samples.spring.server.Basket;
 import dev.rackcall.samples.spring.server.ShopServer;
 import dev.rackcall.spring.RpcServerLifecycle;
 import dev.rackcall.testkit.Await;
@@ -37,9 +36,17 @@ class ShopTest {
     private ConfigurableApplicationContext server;
     private ConfigurableApplicationContext client;
 
-    private ConfigurableApplicationContext run(Class<?> application, String... properties) {
+    private ConfigurableApplicationContext serve(String... properties) {
+        return run(new Class<?>[] {ShopServer.class, GoldBasket.Exchange.class}, properties);
+    }
+
+    private ConfigurableApplicationContext call(String... properties) {
+        return run(new Class<?>[] {ShopClient.class}, properties);
+    }
+
+    private ConfigurableApplicationContext run(Class<?>[] sources, String... properties) {
         return SpringApplication.run(
-                application,
+                sources,
                 Stream.concat(
                                 Stream.of(
                                         "--rackcall.runtime-folder=" + folder,
@@ -52,13 +59,13 @@ class ShopTest {
     /** The client starts first: it needs its servers when it calls. */
     @BeforeEach
     void start() {
-        client = run(ShopClient.class);
-        server = run(ShopServer.class);
+        client = call();
+        server = serve();
     }
 
     @AfterEach
     void end() {
-        server.getBean(Basket.class).paid.countDown();
+        server.getBean(GoldBasket.class).paid.countDown();
         server.close();
         client.close();
     }
@@ -80,8 +87,9 @@ class ShopTest {
 
     /** A call that runs until the basket is paid. */
     private CompletableFuture<Integer> begin() {
-        CompletableFuture<Integer> call = Concurrently.start(client.getBean(Checkout.class).cart::checkOut);
-        Await.equal("calls in the handler", 1, server.getBean(Basket.class).checkingOut::get);
+        CompletableFuture<Integer> call =
+                Concurrently.start(() -> client.getBean(Checkout.class).cart.put(GoldBasket.GOLD));
+        Await.equal("calls in the handler", 1, server.getBean(GoldBasket.class).begun::get);
         return call;
     }
 
@@ -122,7 +130,7 @@ class ShopTest {
 
     @Test
     void shouldPutTheArgumentsIntoTheCart() {
-        run(ShopClient.class, "tea", "milk").close();
+        call("tea", "milk").close();
         assertThat(client.getBean(Checkout.class).cart.put("bread")).isEqualTo(3);
     }
 
@@ -130,7 +138,7 @@ class ShopTest {
     void shouldLetACallEndThatIsInFlightWhenTheContextCloses() {
         CompletableFuture<Integer> call = begin();
         RpcServer running = server.getBean(RpcServerLifecycle.class).server().orElseThrow();
-        Basket basket = server.getBean(Basket.class);
+        GoldBasket basket = server.getBean(GoldBasket.class);
         HealthIndicator indicator = server.getBean("rackcallHealthIndicator", HealthIndicator.class);
         CompletableFuture<Boolean> closed = Concurrently.start(() -> {
             server.close();
@@ -142,28 +150,28 @@ class ShopTest {
         Await.equal("a later call", Status.Code.UNAVAILABLE, () -> fails(() -> cart.put("tea")));
         assertThat(call).isNotDone();
         basket.paid.countDown();
-        assertThat(Concurrently.get(call)).isEqualTo(7);
+        assertThat(Concurrently.get(call)).isEqualTo(GoldBasket.RESULT);
         assertThat(Concurrently.get(closed)).isTrue();
         assertThat(running.state()).isEqualTo(RpcServer.State.CLOSED);
         Await.until(
                 "the thread that keeps the program alive ends",
                 () -> Thread.getAllStackTraces().keySet().stream()
                         .noneMatch(thread -> thread.getName().equals("rackcall-serve")));
-        server = run(ShopServer.class);
+        server = serve();
     }
 
     @Test
     void shouldEndACallThatOutlastsTheDrain() {
         server.close();
-        server = run(ShopServer.class, "--rackcall.server.drain=0s");
-        CompletableFuture<Status.Code> call =
-                Concurrently.start(() -> fails(client.getBean(Checkout.class).cart::checkOut));
-        Basket basket = server.getBean(Basket.class);
-        Await.equal("calls in the handler", 1, basket.checkingOut::get);
+        server = serve("--rackcall.server.drain=0s");
+        CompletableFuture<Status.Code> call = Concurrently.start(
+                () -> fails(() -> client.getBean(Checkout.class).cart.put(GoldBasket.GOLD)));
+        GoldBasket basket = server.getBean(GoldBasket.class);
+        Await.equal("calls in the handler", 1, basket.begun::get);
         server.close();
         assertThat(Concurrently.get(call)).isEqualTo(Status.Code.UNAVAILABLE);
         basket.paid.countDown();
-        server = run(ShopServer.class);
+        server = serve();
     }
 
     /** Without the attempt of the health check, an application that is not called while it is down would stay down. */
@@ -175,7 +183,7 @@ class ShopTest {
         assertThat(fails(() -> cart.put("milk"))).isEqualTo(Status.Code.UNAVAILABLE);
         assertThat(health(client).getStatus()).hasToString("DOWN");
         assertThat(health(client).getDetails().toString()).contains("/shop/cart", "UNAVAILABLE");
-        server = run(ShopServer.class);
+        server = serve();
         assertThat(health(client).getStatus()).hasToString("UP");
         assertThat(client.getBean(Checkout.class).channel.state()).isEqualTo(RpcChannel.State.READY);
     }
