@@ -54,9 +54,11 @@ class YcsbTargetTest {
             for (YcsbWorkload workload : YcsbWorkload.values()) {
                 if (peer.runs(workload)) {
                     long start = System.nanoTime();
-                    Measurement measurement = client.run(workload, 2, start, start + 50_000_000);
+                    Measurement measurement = client.run(workload, 2, start, start + 50_000_000, Long.MAX_VALUE);
                     assertThat(measurement.count()).isGreaterThanOrEqualTo(2);
                     assertThat(measurement.p50Ns()).isPositive();
+                    assertThat(client.run(workload, 2, start, Long.MAX_VALUE, 5).count())
+                            .isEqualTo(10);
                 }
             }
         }
@@ -128,7 +130,7 @@ class YcsbTargetTest {
 
     @Test
     void shouldCompareRackcallsWorstRun() throws Exception {
-        List<String> names = List.of("ycsb-rackcall-a-1x1", "ycsb-grpc-a-1x1", "ycsb-rackcall-e-2x2");
+        List<String> names = List.of("ycsb-rackcall-a-1x1", "ycsb-grpc-a-1x1", "ycsb-rackcall-e-4x4");
         BenchPlan plan = new BenchPlan(
                 YcsbTarget.subjects().stream()
                         .filter(subject -> names.contains(subject.name()))
@@ -147,7 +149,7 @@ class YcsbTargetTest {
             assertThat(rounds.failures()).isEmpty();
             assertThat(results).extracting(Result::name).containsExactlyElementsOf(names);
             assertThat(results.getFirst().figures()).containsKey("grpc_ratio").doesNotContainKey("redis_ratio");
-            assertThat(results.getLast().figures()).containsEntry("in_flight", 4);
+            assertThat(results.getLast().figures()).containsEntry("in_flight", 16);
         }
         assertThat(directory).isEmptyDirectory();
 
