@@ -91,7 +91,8 @@ public final class BenchCommand implements Callable<Integer> {
             paramLabel = "TIME",
             converter = Words.Time.class,
             description = "Call before measuring until the median settles, at most so long, with its unit"
-                    + " (default: 3s; isolation alone 800ms, crowd alone 2s, ycsb alone 1s, social alone 180s).")
+                    + " (default: 3s; isolation alone 800ms, crowd alone 2s, ycsb alone 5s, social alone 180s)."
+                    + " ycsb: until each process has made 20,000 transactions of a workload.")
     private Optional<Long> warmUp = Optional.empty();
 
     @Option(
@@ -256,8 +257,8 @@ public final class BenchCommand implements Callable<Integer> {
                 return new Usual(2_000, 2_000, 5);
             }
             if (targets.stream().allMatch(BenchTarget.YCSB::equals)) {
-                // Some seventy results, in three repeats: some five minutes on two processors.
-                return new Usual(500, 1_000, 3);
+                // Some seventy results, in three repeats: some ten minutes on two processors.
+                return new Usual(500, 5_000, 3);
             }
             if (targets.stream().allMatch(BenchTarget.SOCIAL::equals)) {
                 // Twenty-two JVMs compile for minutes if other work shares the processors.

@@ -5,7 +5,6 @@ import dev.rackcall.perf.result.Measurement;
 import dev.rackcall.perf.result.Result;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
 
 /**
@@ -22,14 +21,7 @@ record CrowdRun(List<Measurement> clients, Duration window, Duration processorTi
         double slowestToFastest =
                 (double) calls().min().orElseThrow() / calls().max().orElseThrow();
         double processorSeconds = seconds(processorTime) * 1e6 / calls().sum();
-        Measurement crowd = new Measurement(
-                longest(Measurement::p50Ns),
-                longest(Measurement::p99Ns),
-                longest(Measurement::p999Ns),
-                clients.stream().mapToLong(Measurement::minNs).min().orElseThrow(),
-                longest(Measurement::maxNs),
-                calls().sum(),
-                perSecond);
+        Measurement crowd = Measurement.together(clients, perSecond);
         return Result.of(name, BenchTarget.CROWD, clients.size(), CrowdPeer.BYTES, crowd)
                 .with("worst_ops_per_s", perSecond)
                 .with("worst_p99_ns", crowd.p99Ns())
@@ -46,10 +38,6 @@ record CrowdRun(List<Measurement> clients, Duration window, Duration processorTi
 
     private LongStream calls() {
         return clients.stream().mapToLong(Measurement::count);
-    }
-
-    private long longest(ToLongFunction<Measurement> latency) {
-        return clients.stream().mapToLong(latency).max().orElseThrow();
     }
 
     private static double seconds(Duration duration) {

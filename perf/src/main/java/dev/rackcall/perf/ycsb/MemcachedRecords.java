@@ -1,5 +1,6 @@
 package dev.rackcall.perf.ycsb;
 
+import dev.rackcall.perf.harness.BenchFailure;
 import dev.rackcall.perf.harness.ServerSide;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import net.spy.memcached.CASResponse;
 import net.spy.memcached.CASValue;
+import net.spy.memcached.ConnectionFactoryBuilder;
 import net.spy.memcached.MemcachedClient;
 
 /** Records in memcached, each as one value. It cannot scan. Thread-safe. */
@@ -20,10 +22,12 @@ record MemcachedRecords(MemcachedClient client) implements RecordService {
     static final String PROGRAM = "memcached";
     private static final String PORT_FILE = "memcached.port";
     private static final String PORT_LINE = "TCP INET: ";
+    /** Only a hang exceeds it. The usual 2.5 s can pass on a busy host. */
+    private static final long BOUND_MILLIS = 30_000;
 
     static ServerSide serve(Path directory) throws IOException {
         Path ports = directory.resolve(PORT_FILE);
-        // -1: a free port, which it writes into the file. As root it wants to know its user.
+        // -1: a free port, which it writes into the file. Run as root, memcached requires -u.
         ProcessBuilder builder = new ProcessBuilder(
                 PROGRAM, "-l", "127.0.0.1", "-p", "-1", "-m", "1024", "-u", System.getProperty("user.name"));
         builder.environment().put("MEMCACHED_PORT_FILENAME", ports.toString());
@@ -36,7 +40,12 @@ record MemcachedRecords(MemcachedClient client) implements RecordService {
                 .mapToInt(line -> Integer.parseInt(line.substring(PORT_LINE.length())))
                 .findFirst()
                 .orElseThrow();
-        MemcachedClient client = new MemcachedClient(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        MemcachedClient client = new MemcachedClient(
+                new ConnectionFactoryBuilder()
+                        .setOpTimeout(BOUND_MILLIS)
+                        .setDaemon(true)
+                        .build(),
+                List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), port)));
         return YcsbPeer.Connection.shared(new MemcachedRecords(client), client::shutdown);
     }
 
@@ -52,7 +61,9 @@ record MemcachedRecords(MemcachedClient client) implements RecordService {
 
     @Override
     public void insert(String key, List<byte[]> values) {
-        client.set(key, 0, encoded(values)).getStatus();
+        if (!client.set(key, 0, encoded(values)).getStatus().isSuccess()) {
+            throw new BenchFailure("memcached did not store the record " + key);
+        }
     }
 
     @Override
@@ -68,11 +79,6 @@ record MemcachedRecords(MemcachedClient client) implements RecordService {
                 return true;
             }
         }
-    }
-
-    @Override
-    public boolean delete(String key) {
-        return client.delete(key).getStatus().isSuccess();
     }
 
     private static byte[] encoded(List<byte[]> row) {

@@ -14,8 +14,8 @@ import site.ycsb.DB;
 import site.ycsb.Status;
 
 /**
- * YCSB's binding to the service, over whatever connects the two. It stamps every value that it writes and checks every
- * record that it reads: a missing or wrong one ends the run. Confined to one thread.
+ * YCSB's binding to the service. It stamps every value that it writes and checks every record that it reads: a missing or
+ * wrong one ends the run. Confined to one thread.
  */
 final class RecordDb extends DB {
     /** YCSB's names of fields before their number. */
@@ -75,7 +75,7 @@ final class RecordDb extends DB {
 
     @Override
     public Status delete(String table, String key) {
-        return service.delete(key) ? Status.OK : Status.NOT_FOUND;
+        return Status.NOT_IMPLEMENTED; // no core workload deletes
     }
 
     private void take(String key, List<byte[]> row, Set<String> fields, Map<String, ByteIterator> result) {

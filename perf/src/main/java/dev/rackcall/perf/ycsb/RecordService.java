@@ -28,8 +28,4 @@ public interface RecordService {
     /** Replaces these fields of a record; false if there is no such record. */
     @Rpc(idempotent = true)
     boolean update(String key, Map<Integer, byte[]> values);
-
-    /** False if there was no such record. */
-    @Rpc
-    boolean delete(String key);
 }

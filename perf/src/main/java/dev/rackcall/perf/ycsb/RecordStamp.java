@@ -7,7 +7,8 @@ import java.util.zip.CRC32C;
 
 /**
  * The last eight bytes of each field's value: a checksum of the bytes before them, and a hash of the record's key and the
- * field's number. A value that is damaged, torn or belongs elsewhere does not match. Confined to one thread.
+ * field's number. A value that is damaged, torn or belongs elsewhere does not match; an outdated one does. Confined to one
+ * thread.
  */
 final class RecordStamp {
     /** Bytes of the stamp. */

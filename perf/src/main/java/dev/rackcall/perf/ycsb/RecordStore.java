@@ -59,11 +59,4 @@ final class RecordStore implements RecordService {
         });
         return true;
     }
-
-    @Override
-    public boolean delete(String key) {
-        AtomicReference<List<byte[]>> removed = records.remove(key);
-        // Only this reference: the key may have been inserted again.
-        return removed != null && ordered.remove(key, removed);
-    }
 }

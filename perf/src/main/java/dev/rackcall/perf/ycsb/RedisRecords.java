@@ -85,23 +85,20 @@ record RedisRecords(Jedis jedis) implements RecordService {
             for (int field = 0; field < values.size(); field++) {
                 record.put(bytes(Integer.toString(field)), values.get(field));
             }
-            pipeline.hset(bytes(key), record);
-            pipeline.zadd(KEYS, 0, bytes(key));
+            Response<Long> stored = pipeline.hset(bytes(key), record);
+            Response<Long> listed = pipeline.zadd(KEYS, 0, bytes(key));
+            pipeline.sync();
+            stored.get(); // get() throws the error of a failed command
+            listed.get();
         }
     }
 
-    /** Redis answers how many fields are new: all have been there if the record has. */
+    /** HSET returns the number of new fields: 0 if the record exists. */
     @Override
     public boolean update(String key, Map<Integer, byte[]> values) {
         Map<byte[], byte[]> changed = HashMap.newHashMap(values.size());
         values.forEach((field, value) -> changed.put(bytes(Integer.toString(field)), value));
         return jedis.hset(bytes(key), changed) == 0;
-    }
-
-    @Override
-    public boolean delete(String key) {
-        jedis.zrem(KEYS, bytes(key));
-        return jedis.del(bytes(key)) == 1;
     }
 
     private static List<byte[]> values(Map<byte[], byte[]> reply) {

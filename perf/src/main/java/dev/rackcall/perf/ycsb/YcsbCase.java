@@ -14,7 +14,7 @@ import java.util.List;
  */
 record YcsbCase(Subject subject, YcsbPeer peer, YcsbWorkload workload, int processes, int threads) {
     private static final List<String> SHAPES = List.of("1x1", "1x4", "4x4");
-    private static final List<String> SHAPES_ON_REQUEST = List.of("1x16", "2x2", "2x4", "4x1");
+    private static final String SHAPE_ON_REQUEST = "1x16";
     private static final List<String> FLAGS = List.of(
             "-Dorg.slf4j.simpleLogger.log.io.grpc.netty.shaded=error",
             "-Dorg.slf4j.simpleLogger.log.net.spy=warn",
@@ -30,9 +30,7 @@ record YcsbCase(Subject subject, YcsbPeer peer, YcsbWorkload workload, int proce
             for (String shape : SHAPES) {
                 add(cases, workload, shape, false);
             }
-            for (String shape : SHAPES_ON_REQUEST) {
-                add(cases, workload, shape, true);
-            }
+            add(cases, workload, SHAPE_ON_REQUEST, true);
         }
         return List.copyOf(cases);
     }

@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import site.ycsb.WorkloadException;
 import site.ycsb.measurements.Measurements;
@@ -33,7 +34,7 @@ final class YcsbClient implements ClientSide {
     /**
      * Inserts a process's part of the records.
      *
-     * @param all records of the store, with which the workloads reckon from now on
+     * @param all number of records in the store
      * @param part from 0 on
      * @param parts how many processes insert
      */
@@ -62,24 +63,30 @@ final class YcsbClient implements ClientSide {
         }
     }
 
-    /** Does transactions from one moment to another, both on the clock that all processes of the machine share. */
-    Measurement run(YcsbWorkload kind, int threadCount, long startNanos, long endNanos) throws Exception {
+    /**
+     * Runs transactions from {@code startNanos} to {@code endNanos}, on the clock that all processes of the machine share.
+     * If a transaction ends later, the rate is over the longer time.
+     *
+     * @param most transactions of each thread, after which it ends early
+     */
+    Measurement run(YcsbWorkload kind, int threadCount, long startNanos, long endNanos, long most) throws Exception {
         CoreWorkload workload = workload(kind);
+        AtomicLong latestEnd = new AtomicLong(endNanos);
         List<Future<LatencyRecorder>> parts = new ArrayList<>();
         for (int i = 0; i < threadCount; i++) {
             RecordDb binding = binding(i);
-            parts.add(threads.submit(() -> transactions(workload, binding, startNanos, endNanos)));
+            parts.add(threads.submit(() -> transactions(workload, binding, startNanos, endNanos, most, latestEnd)));
         }
         LatencyRecorder all = new LatencyRecorder();
         for (Future<LatencyRecorder> part : parts) {
             all.add(got(part));
         }
         Measurement measurement = all.measurement();
-        return all.measurement(measurement.count() * 1e9 / (endNanos - startNanos));
+        return all.measurement(measurement.count() * 1e9 / (latestEnd.get() - startNanos));
     }
 
     private static LatencyRecorder transactions(
-            CoreWorkload workload, RecordDb binding, long startNanos, long endNanos) {
+            CoreWorkload workload, RecordDb binding, long startNanos, long endNanos, long most, AtomicLong latestEnd) {
         for (long left = startNanos - System.nanoTime(); left > 0; left = startNanos - System.nanoTime()) {
             LockSupport.parkNanos(left);
         }
@@ -93,7 +100,8 @@ final class YcsbClient implements ClientSide {
             recorder.record(now - last);
             last = now;
             count++;
-        } while (last < endNanos);
+        } while (last < endNanos && count < most);
+        latestEnd.accumulateAndGet(last, Math::max);
         recorder.add(count, last - begin);
         return recorder;
     }

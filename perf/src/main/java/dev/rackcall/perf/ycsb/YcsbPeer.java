@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 
-/** What connects the binding with the records; the order of the constants is the order of the turns. */
+/** The compared stores; the order of the constants is the order of the turns. */
 enum YcsbPeer implements Sides {
     RACKCALL(
             "the service by value, over shared memory, one channel a process, default (adaptive) waiting, handlers on the polling thread"),
@@ -29,10 +29,11 @@ enum YcsbPeer implements Sides {
     }
 
     /** The connection of one process. */
-    interface Connection {
+    interface Connection extends AutoCloseable {
         /** The records for one more thread. */
         RecordService service() throws IOException;
 
+        @Override
         void close();
 
         /** One that all threads share. */

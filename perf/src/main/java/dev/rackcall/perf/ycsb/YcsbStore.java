@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.function.ToLongFunction;
 
 /** A peer's server with its records, and the processes with client threads. Confined to one thread. */
 final class YcsbStore implements AutoCloseable {
@@ -23,7 +22,10 @@ final class YcsbStore implements AutoCloseable {
     private static final Launch LAUNCH = Launch.asUsersDo().withHeap(List.of("-Xmx1g"));
 
     private static final int STARTERS = 2;
-    private static final int THREADS = 4;
+    private static final int LOADING_THREADS = 4;
+    /** After this many transactions, the JIT has compiled the code of a workload. */
+    private static final int WARM_TRANSACTIONS = 20_000;
+
     private static final long LOAD_NANOS = 60_000_000_000L;
     /** The time within which every process gets its order and waits for the start. */
     private static final long LEAD_NANOS = 50_000_000;
@@ -56,46 +58,43 @@ final class YcsbStore implements AutoCloseable {
             int part = i;
             int all = clients.size();
             parts.add(() -> client.ask(LOAD_NANOS, side -> {
-                ((YcsbClient) side.side()).load(records, part, all, THREADS);
+                ((YcsbClient) side.side()).load(records, part, all, LOADING_THREADS);
                 return true;
             }));
         }
         InParallel.run(parts.size(), parts);
     }
 
-    /** All processes do transactions for so long. */
-    void warmUp(YcsbWorkload workload, long nanos) {
-        run(workload, clients.size(), THREADS, nanos);
+    /**
+     * Runs the workload on all processes until each has made the same number of transactions for every peer, for at most
+     * {@code mostNanos}.
+     *
+     * @param threads of each process; each gets its connection now
+     */
+    void warmUp(YcsbWorkload workload, int threads, long mostNanos) {
+        run(workload, clients.size(), threads, mostNanos, WARM_TRANSACTIONS / threads);
     }
 
-    /** All threads of the case do transactions in the same span of time; latencies are those of the worst process. */
+    /** Runs the case for {@code nanos} on all its threads at the same time. Latencies are those of the worst process. */
     Result measure(YcsbCase each, long nanos) {
-        List<Measurement> parts = run(each.workload(), each.processes(), each.threads(), nanos);
+        List<Measurement> parts = run(each.workload(), each.processes(), each.threads(), nanos, Long.MAX_VALUE);
         double perSecond = parts.stream().mapToDouble(Measurement::opsPerS).sum();
-        Measurement all = new Measurement(
-                longest(parts, Measurement::p50Ns),
-                longest(parts, Measurement::p99Ns),
-                longest(parts, Measurement::p999Ns),
-                parts.stream().mapToLong(Measurement::minNs).min().orElseThrow(),
-                longest(parts, Measurement::maxNs),
-                parts.stream().mapToLong(Measurement::count).sum(),
-                perSecond);
+        Measurement all = Measurement.together(parts, perSecond);
         return Result.of(each.subject().name(), BenchTarget.YCSB, each.processes() * each.threads(), 0, all)
                 .with("worst_ops_per_s", perSecond);
     }
 
-    private List<Measurement> run(YcsbWorkload workload, int processes, int threads, long nanos) {
+    private List<Measurement> run(
+            YcsbWorkload workload, int processes, int threads, long nanos, long mostTransactions) {
         long start = System.nanoTime() + LEAD_NANOS;
         return InParallel.run(
                 processes,
                 clients.subList(0, processes).stream()
                         .<Callable<Measurement>>map(client -> () -> client.ask(
-                                nanos, side -> ((YcsbClient) side.side()).run(workload, threads, start, start + nanos)))
+                                nanos,
+                                side -> ((YcsbClient) side.side())
+                                        .run(workload, threads, start, start + nanos, mostTransactions)))
                         .toList());
-    }
-
-    private static long longest(List<Measurement> parts, ToLongFunction<Measurement> latency) {
-        return parts.stream().mapToLong(latency).max().orElseThrow();
     }
 
     @Override

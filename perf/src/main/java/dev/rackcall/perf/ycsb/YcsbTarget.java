@@ -11,12 +11,14 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 
 /**
  * YCSB's core workloads over a key-value service and over its peers, nothing pinned. In every repeat each peer has fresh
- * processes with a fresh store. They exist at the same time, so that all peers take turns at each workload; those that
- * do not have their turn sleep.
+ * processes with a fresh store. They exist at the same time, so that all peers take turns at each workload; idle peers
+ * sleep. E follows the other workloads without a reload, and all processes insert the same keys: this differs from YCSB's
+ * instructions.
  *
  * @param records in each store before the first workload
  */
@@ -44,19 +46,21 @@ public record YcsbTarget(BenchPlan plan, Workspace workspace, Rounds rounds, int
     private List<Result> round(List<YcsbCase> cases) {
         Map<YcsbPeer, YcsbStore> stores = new EnumMap<>(YcsbPeer.class);
         List<Result> results = new ArrayList<>();
-        int processes = cases.stream().mapToInt(YcsbCase::processes).max().orElse(1);
         try {
-            Map<YcsbPeer, List<YcsbCase>> byPeer = cases.stream().collect(Collectors.groupingBy(YcsbCase::peer));
+            Map<YcsbPeer, List<YcsbCase>> byPeer = cases.stream()
+                    .collect(Collectors.groupingBy(
+                            YcsbCase::peer, () -> new EnumMap<>(YcsbPeer.class), Collectors.toList()));
             byPeer.forEach((peer, own) -> {
                 Subject first = own.getFirst().subject();
                 boolean isReady = rounds.attempt(BenchTarget.YCSB, first, () -> {
-                    YcsbStore store = new YcsbStore(first, workspace.newPart(), processes);
+                    YcsbStore store = new YcsbStore(first, workspace.newPart(), most(own, YcsbCase::processes));
                     stores.put(peer, store);
                     store.load(records);
+                    int threads = most(own, YcsbCase::threads);
                     own.stream()
                             .map(YcsbCase::workload)
                             .distinct()
-                            .forEach(each -> store.warmUp(each, plan.warmUpNanos()));
+                            .forEach(each -> store.warmUp(each, threads, plan.warmUpNanos()));
                 });
                 if (!isReady && stores.containsKey(peer)) {
                     stores.remove(peer).close();
@@ -75,6 +79,10 @@ public record YcsbTarget(BenchPlan plan, Workspace workspace, Rounds rounds, int
             stores.values().forEach(YcsbStore::close);
         }
         return results;
+    }
+
+    private static int most(List<YcsbCase> cases, ToIntFunction<YcsbCase> count) {
+        return cases.stream().mapToInt(count).max().orElseThrow();
     }
 
     /** With Rackcall's worst run divided by the median of each peer's. */

@@ -3,7 +3,7 @@ package dev.rackcall.perf.ycsb;
 import java.util.Locale;
 import java.util.Properties;
 
-/** The core workloads, with the properties of YCSB's own files; in the order in which YCSB says to run them. */
+/** The core workloads, with the properties of YCSB's own files. They run in this order, without a reload before E. */
 enum YcsbWorkload {
     A("readproportion=0.5 updateproportion=0.5 requestdistribution=zipfian"),
     B("readproportion=0.95 updateproportion=0.05 requestdistribution=zipfian"),
