@@ -21,6 +21,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
 
 /** The page of {@code rackcall report} in a real browser, made of kept results. */
 @Timeout(600)
@@ -50,6 +51,13 @@ class ReportPageTest {
                 outcome.machine(), results, List.of(), List.of(), List.of(), List.of(), Map.of(), Map.of());
     }
 
+    private static List<String> texts(Chromium browser, String expression) {
+        return browser.evaluate(expression)
+                .valueStream()
+                .map(JsonNode::asString)
+                .toList();
+    }
+
     @Test
     void shouldFitNarrowAndWideWindowsWithoutComplaints() throws Exception {
         Optional<Path> program = Chromium.program();
@@ -71,7 +79,21 @@ class ReportPageTest {
         try (Chromium browser = Chromium.start(program.get(), Files.createDirectory(folder.resolve("profile")))) {
             browser.look(1600, 1000, "light");
             browser.open(page.toUri());
-            browser.await("document.querySelectorAll('figure svg').length >= 4 && document.readyState === 'complete'");
+            browser.await("document.querySelectorAll('figure svg').length >= 6 && document.readyState === 'complete'");
+            assertThat(texts(browser, "[...document.querySelectorAll('figure')].map(each => each.ariaLabel)"))
+                    .containsExactlyInAnyOrder(
+                            "Latency of a call",
+                            "Median latency of a rare call",
+                            "Time to the first reply",
+                            "Median latency by size (RPCool: seals and copies of 1 to 1,024 pages)",
+                            "Locks by threads, 95 % local (ALock, figure 5)",
+                            "Locks by locality, 2 threads a node (ALock, figure 5)");
+            assertThat(texts(browser, "[...document.querySelectorAll('[id]')].map(each => each.id)"))
+                    .isNotEmpty()
+                    .doesNotHaveDuplicates();
+            assertThat(texts(browser, "[...document.querySelectorAll('p.failed')].map(each => each.textContent)"))
+                    .isNotEmpty()
+                    .noneMatch(each -> each.contains("plot could not"));
             for (int width : List.of(1600, 400)) {
                 browser.look(width, 1000, "light");
                 assertThat(browser.outside(width, ".wide, pre, svg"))

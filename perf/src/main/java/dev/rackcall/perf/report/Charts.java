@@ -33,7 +33,7 @@ import org.knowm.xchart.style.Styler;
 final class Charts {
     private static final Font TEXT = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
     /** Names of lock contests: kind, locality, locks, perhaps threads. */
-    private static final Pattern CONTEST = Pattern.compile("(.+)-\\d+-(\\d+)(-\\d+)?");
+    private static final Pattern CONTEST = Pattern.compile("(.+?)-\\d+-(\\d+)(-\\d+)?");
 
     private static final String RATE = "ops_per_s";
     private static final String MEDIAN = "p50_ns";
@@ -103,14 +103,17 @@ final class Charts {
                         result -> result.figure("locality").orElseThrow() == 95));
                 plots.add(contests(
                         "Locks by locality, 2 threads a node (ALock, figure 5)",
-                        "per cent of keys on the own node",
+                        "per cent of keys on the thread's node",
                         results,
                         "locality",
                         result -> result.figure("threads_per_node").orElseThrow() == 2));
             }
             case CONNECT, START, METRICS, VERBS, RDMA, GRPC, ELASTIC ->
                 plots.add(new Percentiles(
-                        section.target() == BenchTarget.START ? "Time to the first reply" : "Latency", results));
+                        section.target() == BenchTarget.START
+                                ? "Time to the first reply"
+                                : "Latency: " + section.target().word(),
+                        results));
             default -> {
                 // Its figures have several units.
             }
@@ -119,11 +122,12 @@ final class Charts {
         return plots;
     }
 
-    /** One line for each kind of lock and size of table. */
+    /** One line for each kind of lock and size of table. Single verbs are no locks. */
     private static Plot contests(
             String title, String xTitle, List<Result> results, String x, Predicate<Result> isWanted) {
         List<Result> wanted = results.stream()
-                .filter(result -> CONTEST.matcher(result.name()).matches())
+                .filter(result -> !result.name().startsWith("verb")
+                        && CONTEST.matcher(result.name()).matches())
                 .filter(isWanted)
                 .toList();
         return lines(
@@ -218,7 +222,7 @@ final class Charts {
                 .flatMap(line -> line.keySet().stream())
                 .toList();
         boolean isRate = plot.figure.equals(RATE);
-        boolean isWide = Collections.max(xs) / Collections.min(xs) >= LEAST_RATIO;
+        boolean isWide = Collections.min(xs) > 0 && Collections.max(xs) / Collections.min(xs) >= LEAST_RATIO;
         XYChart chart = new XYChartBuilder()
                 .title(plot.title)
                 .xAxisTitle(plot.xTitle + (isWide ? " (logarithmic)" : ""))

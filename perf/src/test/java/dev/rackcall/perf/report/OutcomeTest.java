@@ -13,6 +13,7 @@ import dev.rackcall.perf.result.Result;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -171,6 +172,22 @@ class OutcomeTest {
                         "400 ns")
                 .doesNotContain("could not be drawn", "<script", "src=", "@import");
         assertThat(page.replaceAll("http://www.w3.org/[^\"]*", "")).doesNotContain("http");
+    }
+
+    @Test
+    void shouldNameTheElementsOfEachPlotApart() {
+        String page = HtmlReport.render(outcome(
+                Stream.of(BenchTarget.METRICS, BenchTarget.VERBS)
+                        .map(target -> Result.of("x", target, 1, 0, new Measurement(400, 500, 600, 300, 900, 10, 1e6)))
+                        .toList(),
+                List.of(),
+                List.of()));
+        List<String> ids = Pattern.compile(" id=\"([^\"]+)\"")
+                .matcher(page)
+                .results()
+                .map(match -> match.group(1))
+                .toList();
+        assertThat(ids).hasSizeGreaterThan(1).doesNotHaveDuplicates();
     }
 
     @Test
