@@ -67,7 +67,7 @@ class ReportPageTest {
                 kept.machine(),
                 kept.results(),
                 kept.micro(),
-                List.of("idle: it would have exceeded the time of this report"),
+                List.of("idle: not enough time left"),
                 List.of("connect rackcall-noop: <b>it broke</b>"),
                 List.of(),
                 Map.of(),
@@ -110,7 +110,7 @@ class ReportPageTest {
                     .contains(
                             "Commit abc1234-dirty; the whole run took 172 s",
                             "Not measured: connect rackcall-noop: <b>it broke</b>",
-                            "Skipped: idle: it would have exceeded the time of this report",
+                            "Skipped: idle: not enough time left",
                             "of 3 figures 1 got worse and 0 better",
                             "RPCool, table of no-op RPCs",
                             "not measured");

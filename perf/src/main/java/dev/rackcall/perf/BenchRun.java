@@ -45,11 +45,15 @@ import java.util.function.Predicate;
 record BenchRun(BenchSelection selection, BenchPlan plan) {
     /** @param command the command line, for the report */
     BenchOutcome measure(String command) {
+        return measure(command, new Rounds(plan));
+    }
+
+    /** The same with rounds of this plan that may have a limit of time. */
+    BenchOutcome measure(String command, Rounds rounds) {
         Machine machine = Machine.describe(
                 plan.cores().pinned(), MeasuredProcess.measuringFlags(), command, plan.durationNanos() / 1e9);
         List<String> skipped = selection.skipped();
         skipped.forEach(what -> plan.say("SKIPPED " + what));
-        Rounds rounds = new Rounds(plan);
         List<Result> results = new ArrayList<>();
         List<Micro> micro = new ArrayList<>();
         try (Workspace workspace = Workspace.create()) {

@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
 /**
  * {@code rackcall report}: measures all targets in a limited time and writes a page and its JSON. Standard output has the
  * comparison with an earlier run; progress goes to standard error. The exit code is 0, 1 if a measurement failed, or 2
- * if the arguments are wrong. A target that would exceed the time is left out, and the page says so.
+ * if the arguments are wrong. A target that would exceed the time is left out or cut off, and the page says so.
  */
 @Command(
         name = "report",
@@ -73,7 +73,8 @@ public final class ReportCommand implements Callable<Integer> {
         ReportRun run = new ReportRun(
                 quick ? ReportStep.QUICK : ReportStep.FULL,
                 (quick ? QUICK_SECONDS : FULL_SECONDS) - RESERVE_SECONDS,
-                progress);
+                progress,
+                System::nanoTime);
         List<String> arguments = spec.root().commandLine().getParseResult().originalArgs();
         BenchOutcome outcome = run.measure(Machine.describe(
                 run.cores().pinned(), MeasuredProcess.measuringFlags(), "rackcall " + String.join(" ", arguments), 0));

@@ -1,6 +1,7 @@
 package dev.rackcall.perf;
 
 import dev.rackcall.perf.harness.Cores;
+import dev.rackcall.perf.harness.Rounds;
 import dev.rackcall.perf.result.BenchOutcome;
 import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.result.Crossing;
@@ -11,17 +12,22 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.LongSupplier;
 
 /**
- * Measures steps within a time. A step that would exceed it, given the pace of those before, is left out.
+ * Measures steps within a time. A step that would exceed it, given the pace of those before, is left out; one that exceeds
+ * it nevertheless is cut off.
  *
  * @param steps what to measure
  * @param budgetSeconds in which time
  * @param progress where the user sees the progress
+ * @param clock the time in nanoseconds
  */
-record ReportRun(List<ReportStep> steps, int budgetSeconds, PrintWriter progress) {
+record ReportRun(List<ReportStep> steps, int budgetSeconds, PrintWriter progress, LongSupplier clock) {
     /** Where the sides spin. */
     Cores cores() {
         return Cores.choose();
@@ -35,22 +41,24 @@ record ReportRun(List<ReportStep> steps, int budgetSeconds, PrintWriter progress
         List<String> failures = new ArrayList<>();
         List<Crossing> crossings = new ArrayList<>();
         Map<BenchTarget, List<String>> notes = new EnumMap<>(BenchTarget.class);
-        Map<String, String> settings = new LinkedHashMap<>();
-        long start = System.nanoTime();
-        int planned = steps.stream().mapToInt(ReportStep::seconds).sum();
-        int left = planned;
+        Map<String, Set<String>> namesBySettings = new LinkedHashMap<>();
+        long start = clock.getAsLong();
+        int left = steps.stream().mapToInt(ReportStep::seconds).sum();
+        int done = 0;
         for (ReportStep step : steps) {
-            double elapsed = (System.nanoTime() - start) / 1e9;
-            // How many times as long as planned it took so far.
-            double pace = left == planned ? 1 : elapsed / (planned - left);
+            double elapsed = secondsSince(start);
+            // How many times as long as planned the measured steps took.
+            double pace = done == 0 ? 1 : elapsed / done;
             if (elapsed + step.seconds() * Math.max(1, pace) > budgetSeconds) {
-                skipped.add(step.target().word() + ": it would have exceeded the time of this report");
+                skipped.add(step.target().word() + ": not enough time left");
             } else {
                 progress.printf(
                         "== %s (%s of at most %s; about %s to go)%n",
-                        step.target().word(), clock(elapsed), clock(budgetSeconds), clock(left * pace));
+                        step.target().word(), minutes(elapsed), minutes(budgetSeconds), minutes(left * pace));
                 try {
-                    BenchOutcome outcome = step.run(progress).measure(machine.command());
+                    BenchRun run = step.run(progress);
+                    Rounds rounds = new Rounds(run.plan(), () -> secondsSince(start) > budgetSeconds);
+                    BenchOutcome outcome = run.measure(machine.command(), rounds);
                     results.addAll(outcome.results());
                     micro.addAll(outcome.micro());
                     skipped.addAll(outcome.skipped());
@@ -59,7 +67,14 @@ record ReportRun(List<ReportStep> steps, int budgetSeconds, PrintWriter progress
                     List<String> own = new ArrayList<>(List.of(step.sentence()));
                     own.addAll(outcome.notes().getOrDefault(step.target(), List.of()));
                     notes.put(step.target(), own);
-                    settings.putAll(outcome.settings());
+                    outcome.settings()
+                            .forEach((names, common) -> namesBySettings
+                                    .computeIfAbsent(common, _ -> new LinkedHashSet<>())
+                                    .addAll(List.of(names.split(", "))));
+                    if (rounds.isCutOff()) {
+                        skipped.add(step.target().word() + ": cut off, the time was over");
+                    }
+                    done += step.seconds();
                 } catch (RuntimeException e) {
                     failures.add(step.target().word() + ": " + e);
                     progress.println("failed: " + failures.getLast());
@@ -67,10 +82,16 @@ record ReportRun(List<ReportStep> steps, int budgetSeconds, PrintWriter progress
             }
             left -= step.seconds();
         }
+        Map<String, String> settings = new LinkedHashMap<>();
+        namesBySettings.forEach((common, names) -> settings.put(String.join(", ", names), common));
         return new BenchOutcome(machine, results, micro, skipped, failures, crossings, notes, settings);
     }
 
-    private static String clock(double seconds) {
+    private double secondsSince(long start) {
+        return (clock.getAsLong() - start) / 1e9;
+    }
+
+    private static String minutes(double seconds) {
         return "%d:%02d".formatted((int) seconds / 60, (int) seconds % 60);
     }
 }

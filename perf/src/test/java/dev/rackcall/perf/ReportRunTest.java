@@ -19,7 +19,19 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 class ReportRunTest {
+    private static final Machine MACHINE = Machine.describe(List.of(), List.of(), "rackcall report", 0);
+
     private final StringWriter progress = new StringWriter();
+
+    /** Steps within 900 s, by a clock that jumps once the first measured step has begun. */
+    private BenchOutcome measured(int secondsOfTheFirst, ReportStep... steps) {
+        return new ReportRun(
+                        List.of(steps),
+                        900,
+                        new PrintWriter(progress, true),
+                        () -> progress.toString().contains("== ") ? secondsOfTheFirst * 1_000_000_000L : 0)
+                .measure(MACHINE);
+    }
 
     private static List<String> subjects(ReportStep step) {
         BenchSelection selection = step.selection();
@@ -57,6 +69,8 @@ class ReportRunTest {
                             .isNotEmpty();
                     assertThat(figure.theirs()).isPositive();
                     assertThat(figure.differs()).isNotBlank();
+                    assertThat(Stream.concat(Stream.of("p50_ns", "ops_per_s"), target.columns().keySet().stream()))
+                            .contains(figure.figure());
                 });
     }
 
@@ -68,15 +82,50 @@ class ReportRunTest {
                         new ReportStep(BenchTarget.ISOLATION, 1000, 1, 30, 30, ""),
                         new ReportStep(BenchTarget.RTT, 1, 2, 30, 30, "grpc-inprocess")),
                 900,
-                new PrintWriter(progress, true));
-        BenchOutcome outcome = run.measure(Machine.describe(List.of(), List.of(), "rackcall report", 0));
+                new PrintWriter(progress, true),
+                () -> 0);
+        BenchOutcome outcome = run.measure(MACHINE);
         assertThat(outcome.results()).extracting(Result::name).containsExactly("grpc-inprocess");
         assertThat(outcome.failures()).singleElement().asString().contains("rtt: ", "carrier-pigeon");
-        assertThat(outcome.skipped()).containsExactly("isolation: it would have exceeded the time of this report");
+        assertThat(outcome.skipped()).containsExactly("isolation: not enough time left");
         assertThat(outcome.isComplete()).isFalse();
         assertThat(outcome.notes().get(BenchTarget.RTT))
                 .containsExactly("Each measurement took 30 ms, after at most 30 ms of warm-up; medians of 2 runs.");
         assertThat(progress.toString()).contains("== rtt (0:00 of at most 15:00; about ");
+    }
+
+    @Test
+    void shouldForecastByThePaceOfWhatItMeasured() {
+        BenchOutcome outcome = measured(
+                300,
+                new ReportStep(BenchTarget.ISOLATION, 1000, 1, 30, 30, ""),
+                new ReportStep(BenchTarget.RTT, 1, 1, 30, 30, "grpc-inprocess"),
+                new ReportStep(BenchTarget.METRICS, 3, 1, 30, 30, ""));
+        assertThat(outcome.results()).extracting(Result::name).containsExactly("grpc-inprocess");
+        assertThat(outcome.failures()).isEmpty();
+        assertThat(outcome.skipped())
+                .containsExactly("isolation: not enough time left", "metrics: not enough time left");
+    }
+
+    @Test
+    void shouldCutOffAStepWhenTheTimeIsOver() {
+        BenchOutcome outcome = measured(
+                901,
+                new ReportStep(BenchTarget.RTT, 1, 1, 30, 30, "grpc-inprocess"),
+                new ReportStep(BenchTarget.METRICS, 3, 1, 30, 30, ""));
+        assertThat(outcome.results()).isEmpty();
+        assertThat(outcome.failures()).isEmpty();
+        assertThat(outcome.skipped())
+                .containsExactly("rtt: cut off, the time was over", "metrics: not enough time left");
+    }
+
+    @Test
+    void shouldListSettingsOnce() {
+        BenchOutcome outcome = measured(
+                0,
+                new ReportStep(BenchTarget.RTT, 1, 1, 30, 30, "grpc-inprocess"),
+                new ReportStep(BenchTarget.RTT, 1, 1, 30, 30, "grpc-inprocess"));
+        assertThat(outcome.settings()).containsOnlyKeys("grpc-inprocess");
     }
 
     @Test

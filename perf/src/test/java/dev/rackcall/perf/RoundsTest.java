@@ -23,7 +23,11 @@ class RoundsTest {
     private final List<String> order = new ArrayList<>();
 
     private Rounds rounds(int repeat, String... names) {
-        return new Rounds(new BenchPlan(
+        return new Rounds(plan(repeat, names));
+    }
+
+    private BenchPlan plan(int repeat, String... names) {
+        return new BenchPlan(
                 Subjects.only(List.of(names)),
                 List.of(),
                 1,
@@ -32,7 +36,7 @@ class RoundsTest {
                 OptionalDouble.empty(),
                 List.of(1),
                 Cores.UNPINNED,
-                new PrintWriter(progress, true)));
+                new PrintWriter(progress, true));
     }
 
     @Test
@@ -61,6 +65,34 @@ class RoundsTest {
         assertThat(results).extracting(Result::name).containsExactly("raw-pingpong", "grpc-tcp");
         assertThat(rounds.failures()).containsExactly("start aeron-ipc: no driver");
         assertThat(progress.toString()).contains("failed: start aeron-ipc: no driver");
+    }
+
+    @Test
+    void shouldKeepWhatItMeasuredUntilTheTimeWasOver() {
+        Rounds rounds = new Rounds(plan(2, "aeron-ipc", "grpc-tcp"), () -> order.size() == 3);
+        List<Result> results = rounds.run(BenchTarget.START, subject -> true, subject -> {
+            order.add(subject.name());
+            return List.of(result(subject, 100L * order.size()));
+        });
+        assertThat(order).containsExactly("aeron-ipc", "grpc-tcp", "aeron-ipc");
+        assertThat(results).extracting(Result::p50Ns).containsExactly(200L, 200L);
+        assertThat(rounds.isCutOff()).isTrue();
+        assertThat(rounds.failures()).isEmpty();
+    }
+
+    @Test
+    void shouldFinishWhatItBeganWhenTheTimeIsOver() {
+        Rounds rounds = new Rounds(plan(1, "aeron-ipc"), () -> !order.isEmpty());
+        Subject subject = Subjects.only(List.of("aeron-ipc")).getFirst();
+        assertThat(rounds.attempt(BenchTarget.START, subject, () -> order.add("begun")))
+                .isTrue();
+        assertThat(rounds.isCutOff()).isFalse();
+        assertThat(rounds.attempt(BenchTarget.START, subject, () -> order.add("too late")))
+                .isFalse();
+        assertThat(rounds.finish(BenchTarget.START, subject, () -> order.add("finished")))
+                .isTrue();
+        assertThat(order).containsExactly("begun", "finished");
+        assertThat(rounds.isCutOff()).isTrue();
     }
 
     @Test

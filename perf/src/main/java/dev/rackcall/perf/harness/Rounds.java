@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -15,7 +16,8 @@ import java.util.stream.Collectors;
 /**
  * Repeats a target over its subjects. Repeats go round by round over all subjects, so that a disturbance of some
  * seconds affects one run of several subjects and not all runs of one. Each run's main figures are shown as it ends, so that a
- * measurement that is cut off still yields figures. A subject that fails is reported, and the others continue.
+ * measurement that is cut off still yields figures. A subject that fails is reported, and the others continue. Once the
+ * time is over, no further step begins.
  */
 public final class Rounds {
     /** Measures one subject once, in processes of its own. */
@@ -37,10 +39,24 @@ public final class Rounds {
     private static final int MOST_NAMES = 12;
 
     private final BenchPlan plan;
+    private final BooleanSupplier isOver;
     private final List<String> failures = new ArrayList<>();
+    private boolean isCutOff;
 
+    /** Without a limit of time. */
     public Rounds(BenchPlan plan) {
+        this(plan, () -> false);
+    }
+
+    /** @param isOver whether the time for the measurement is over; asked before each step */
+    public Rounds(BenchPlan plan, BooleanSupplier isOver) {
         this.plan = plan;
+        this.isOver = isOver;
+    }
+
+    /** Whether a step was left out because the time was over. */
+    public boolean isCutOff() {
+        return isCutOff;
     }
 
     /** Every failure so far: the target, the subject and the reason. */
@@ -72,7 +88,7 @@ public final class Rounds {
         Map<String, List<Result>> runs = new LinkedHashMap<>();
         int steps = groups.size() * repeat;
         long begin = System.nanoTime();
-        for (int step = 0; step < steps; step++) {
+        for (int step = 0; step < steps && !cutsOff(); step++) {
             List<Subject> group = groups.get(step % groups.size());
             long left = step == 0 ? 0 : (System.nanoTime() - begin) / step * (steps - step);
             long seconds = TimeUnit.NANOSECONDS.toSeconds(left);
@@ -93,8 +109,18 @@ public final class Rounds {
         return group.size() <= MOST_NAMES ? first : first + " and " + (group.size() - MOST_NAMES) + " more";
     }
 
-    /** Does a step; if it fails, records the failure and returns false. */
+    /** Does a step; if it fails, records the failure and returns false. Returns false, too, if the time is over. */
     public boolean attempt(BenchTarget target, Subject subject, Step step) {
+        return !cutsOff() && finish(target, subject, step);
+    }
+
+    private boolean cutsOff() {
+        isCutOff |= isOver.getAsBoolean();
+        return isCutOff;
+    }
+
+    /** The same even if the time is over: for what an earlier step has begun. */
+    public boolean finish(BenchTarget target, Subject subject, Step step) {
         try {
             step.run();
             return true;

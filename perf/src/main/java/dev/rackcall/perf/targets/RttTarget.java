@@ -99,7 +99,8 @@ public final class RttTarget {
                         subject,
                         starters.submit(() -> SubjectPair.startPaused(subject, workspace.newPart(), plan.cores())));
             }
-            starting.forEach((subject, pair) -> rounds.attempt(target, subject, () -> pairs.add(started(pair))));
+            // Also when the time is over: only the pairs of this list are closed.
+            starting.forEach((subject, pair) -> rounds.finish(target, subject, () -> pairs.add(started(pair))));
         }
     }
 
