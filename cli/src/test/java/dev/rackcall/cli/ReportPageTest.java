@@ -111,7 +111,7 @@ class ReportPageTest {
                             "Commit abc1234-dirty; the whole run took 172 s",
                             "Not measured: connect rackcall-noop: <b>it broke</b>",
                             "Skipped: idle: not enough time left",
-                            "of 3 figures 1 got worse and 0 better",
+                            "Compared 3 figures with the run of 2026-11-29T13:05:35Z: 1 got worse and 0 better",
                             "RPCool, table of no-op RPCs",
                             "not measured");
             assertThat(browser.is("document.querySelector('table.changes td:last-child').textContent === 'worse'"))

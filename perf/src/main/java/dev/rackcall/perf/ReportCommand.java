@@ -24,13 +24,15 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code rackcall report}: measures all targets in a limited time and writes a page and its JSON. Standard output has the
- * comparison with an earlier run; progress goes to standard error. The exit code is 0, 1 if a measurement failed, or 2
- * if the arguments are wrong. A target that would exceed the time is left out or cut off, and the page says so.
+ * {@code rackcall report}: measures all targets except jmh, ycsb and social in a limited time and writes a page and its JSON.
+ * Standard output has the comparison with an earlier run; progress goes to standard error. The exit code is 0, 1 if a
+ * measurement failed, or 2 if the arguments are wrong. A target that would exceed the time is left out or cut off, and
+ * the page says so.
  */
 @Command(
         name = "report",
-        description = "Measures everything in at most 20 minutes and writes a page, beside the papers' numbers.",
+        description =
+                "Measures all targets except jmh, ycsb and social in at most 20 minutes and writes a page, beside the papers' numbers.",
         sortOptions = false)
 public final class ReportCommand implements Callable<Integer> {
     static final int QUICK_SECONDS = 180;
@@ -47,7 +49,7 @@ public final class ReportCommand implements Callable<Integer> {
     @Option(
             names = "--against",
             paramLabel = "FILE",
-            description = "JSON of an earlier report or bench: tell what got worse and better beyond noise.")
+            description = "JSON of an earlier report or bench: show what got worse and better beyond noise.")
     private Optional<Path> against = Optional.empty();
 
     @Option(
@@ -99,7 +101,7 @@ public final class ReportCommand implements Callable<Integer> {
         } catch (IOException | IllegalArgumentException e) {
             throw new CommandLine.ParameterException(
                     spec.commandLine(),
-                    "--against " + file + ": no JSON of an earlier report (" + e.getMessage() + ")",
+                    "--against " + file + " is not the JSON of a report or bench (" + e.getMessage() + ")",
                     e);
         }
     }
@@ -116,7 +118,7 @@ public final class ReportCommand implements Callable<Integer> {
         changes.forEach(change -> standardOutput.println(word + ": " + change.sentence()));
     }
 
-    /** The commit of the sources that this class was built in; {@code unknown} outside of a clone. */
+    /** The commit of the sources that this class was built in; {@code unknown} outside of a clone of Rackcall. */
     private static String commit() {
         try {
             Path classes = Path.of(ReportCommand.class
@@ -124,12 +126,19 @@ public final class ReportCommand implements Callable<Integer> {
                     .getCodeSource()
                     .getLocation()
                     .toURI());
+            Path top = classes;
+            while (top != null && !Files.exists(top.resolve(".git"))) {
+                top = top.getParent();
+            }
             Optional<Path> git = HostProgram.onPath("git");
-            if (git.isEmpty()) {
+            // An installed jar may lie in a repository of another project.
+            if (git.isEmpty()
+                    || top == null
+                    || !Files.exists(top.resolve("perf").resolve("pom.xml"))) {
                 return "unknown";
             }
             Process process = new ProcessBuilder(git.get().toString(), "describe", "--always", "--dirty", "--exclude=*")
-                    .directory(classes.getParent().toFile())
+                    .directory(top.toFile())
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
             String commit = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();

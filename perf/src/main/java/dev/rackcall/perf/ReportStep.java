@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 /**
  * A target's part of {@code rackcall report}.
  *
- * @param seconds what it takes on two processors of an AMD EPYC without other load, when others have measured before
+ * @param seconds planned time, measured on two idle processors of an AMD EPYC after the earlier steps
  * @param repeat how often it measures
  * @param durationMillis length of one measurement
  * @param warmUpMillis the maximum length of a warm-up
@@ -37,7 +37,7 @@ import java.util.stream.Stream;
 record ReportStep(BenchTarget target, int seconds, int repeat, int durationMillis, int warmUpMillis, String names) {
     private static final long MILLI = 1_000_000;
 
-    /** At most three minutes. Figures that two reports may compare are measured twice. */
+    /** At most three minutes. rtt is measured twice; all other figures once, so they need a 25 % change. */
     static final List<ReportStep> QUICK = List.of(
             new ReportStep(
                     RTT,

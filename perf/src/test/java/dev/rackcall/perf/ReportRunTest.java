@@ -13,6 +13,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -130,12 +131,20 @@ class ReportRunTest {
 
     @Test
     void shouldRefuseToCompareWithWhatIsNoReport(@TempDir Path folder) throws Exception {
-        Path other = Files.writeString(folder.resolve("other.json"), "{\"machine\": 3}");
-        StringWriter err = new StringWriter();
-        assertThat(new CommandLine(new ReportCommand())
-                        .setErr(new PrintWriter(err))
-                        .execute("--quick", "--against", other.toString()))
-                .isEqualTo(2);
-        assertThat(err.toString()).contains("--against " + other + ": no JSON of an earlier report");
+        Map<String, String> reasons = Map.of(
+                "{\"machine\": 3}", "results",
+                "{\"results\": [{\"target\": \"rtt\"}]}", "a result without name",
+                "{\"results\": [{\"name\": \"x\"}]}", "a result without target",
+                "{\"results\": [{\"name\": \"x\", \"target\": \"speed\"}]}", "unknown target speed");
+        for (Map.Entry<String, String> each : reasons.entrySet()) {
+            Path other = Files.writeString(folder.resolve("other.json"), each.getKey());
+            StringWriter err = new StringWriter();
+            assertThat(new CommandLine(new ReportCommand())
+                            .setErr(new PrintWriter(err))
+                            .execute("--quick", "--against", other.toString()))
+                    .isEqualTo(2);
+            assertThat(err.toString())
+                    .contains("--against " + other + " is not the JSON of a report or bench (", each.getValue());
+        }
     }
 }

@@ -41,7 +41,7 @@ record ReportSection(BenchTarget target, List<Result> results, List<List<String>
                         ? List.of("benchmark", "ns/op", "deviation", "allocated/op", "bytes")
                         : List.of("benchmark", "ns/op", "error (99.9 %)", "allocated/op"));
         for (Micro each : micro) {
-            if (each.name().startsWith("objects-") != objects) {
+            if (each.target() != target) {
                 continue;
             }
             String nanos = String.format(Locale.ROOT, "%.1f", each.nsPerOp());

@@ -49,7 +49,7 @@ public final class TableReport {
     static String conditions(Machine machine) {
         return String.format(
                 Locale.ROOT,
-                "%s, %d cores, %s memory, %s, load %.2f%n%s %s%n"
+                "%s, %d cores, %s memory, %s, load at the start %.2f%n%s %s%n"
                         + "spinning sides on processors %s; each latency contains one clock reading (%s, %.1f ns)%n"
                         + "%s%s, %s%n",
                 machine.cpu(),

@@ -58,12 +58,14 @@ public record BenchOutcome(
             JsonNode tree = JSON.readTree(json);
             List<Result> results = new ArrayList<>();
             for (JsonNode each : tree.required("results")) {
+                String name = text(each, "name");
+                BenchTarget target = BenchTarget.named(text(each, "target"));
                 Map<String, Object> figures = new LinkedHashMap<>();
                 each.properties()
                         .forEach(figure ->
                                 figures.put(figure.getKey(), JSON.treeToValue(figure.getValue(), Object.class)));
-                results.add(new Result(
-                        (String) figures.remove("name"), BenchTarget.named((String) figures.get("target")), figures));
+                figures.remove("name");
+                results.add(new Result(name, target, figures));
             }
             List<Micro> micro = new ArrayList<>();
             tree.path("micro").forEach(each -> micro.add(JSON.treeToValue(each, Micro.class)));
@@ -72,6 +74,13 @@ public record BenchOutcome(
         } catch (JacksonException e) {
             throw new IllegalArgumentException(e.getOriginalMessage(), e);
         }
+    }
+
+    private static String text(JsonNode result, String field) {
+        if (!result.path(field).isString()) {
+            throw new IllegalArgumentException("a result without " + field);
+        }
+        return result.path(field).stringValue();
     }
 
     /** The JSON object, indented. */

@@ -1,5 +1,6 @@
 package dev.rackcall.perf.result;
 
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -92,7 +93,10 @@ public enum BenchTarget {
 
     /** @throws IllegalArgumentException if no target has this {@link #word} */
     static BenchTarget named(String word) {
-        return valueOf(word.toUpperCase(Locale.ROOT));
+        return Arrays.stream(values())
+                .filter(target -> target.word().equals(word))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("unknown target " + word));
     }
 
     /** The name on the command line and in JSON. */

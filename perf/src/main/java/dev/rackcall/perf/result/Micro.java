@@ -21,4 +21,9 @@ public record Micro(
     public Micro(String name, double nsPerOp, double errorNs, double allocBPerOp) {
         this(name, nsPerOp, errorNs, allocBPerOp, 0);
     }
+
+    /** The target that measured it. */
+    public BenchTarget target() {
+        return name.startsWith("objects-") ? BenchTarget.OBJECTS : BenchTarget.JMH;
+    }
 }

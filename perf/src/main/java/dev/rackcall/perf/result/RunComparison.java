@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -12,14 +13,15 @@ import java.util.stream.Stream;
 /**
  * A run beside an earlier one. A figure has changed if its range over the repeats and the earlier range are further apart
  * than {@link #MARGIN}, or {@link #WIDE_MARGIN} if one of them has fewer than three repeats. A subject that took turns
- * with a floor is compared by its ratio to it, because a virtual machine changes its speed from run to run.
+ * with a floor is compared by its ratio to it, because a virtual machine changes its speed from run to run; peers and the
+ * floors themselves are compared by their medians.
  *
  * @param earlier when the earlier run was
- * @param differences what else differs: machine, kernel, JVM
+ * @param differences what else differs: machine, kernel, JVM, length of the measurements
  * @param compared how many figures both runs have
  * @param worse figures of Rackcall that got worse
  * @param better figures of Rackcall that got better
- * @param peers figures of peers and floors that changed. If there are many, the machine has changed
+ * @param peers figures that changed of peers and floors, which make no Rackcall call. If there are many, the machine has changed
  */
 public record RunComparison(
         String earlier,
@@ -33,14 +35,15 @@ public record RunComparison(
     private static final double MOST_LOAD = 0.5;
     private static final int ENOUGH_REPEATS = 3;
     /** The first of these that a result has is compared. */
-    private static final List<String> MAIN =
-            List.of("raw_ratio", "pingpong_ratio", "inproc_ratio", "floor_ratio", "p50_ns");
+    private static final List<String> RATIOS = List.of("raw_ratio", "pingpong_ratio", "inproc_ratio", "floor_ratio");
+    /** Ratios have two decimals, so that a small one changes by steps. */
+    private static final double LEAST_RATIO_CHANGE = 0.05;
     /** Compared where results have them, with the difference that never counts. */
     private static final Map<String, Double> FURTHER =
             Map.of("cpu_percent", 1.0, "alloc_client_b", 8.0, "alloc_server_b", 8.0);
 
     private static final Pattern PEERS = Pattern.compile(
-            "raw-|two-copies|aeron|grpc-(uds|tcp|inproc)|crowd-(uds|grpc-uds|aeron)|rare-(c-)?uds|reentrantlock|memcpy|spin-|mcs-|verb-|soft-pingpong|connect-(fresh|read)|elastic-fresh");
+            "raw-|two-copies|aeron|grpc-(uds|tcp|inproc)|crowd-(uds|grpc-uds|aeron)|rare-(c-)?uds|reentrantlock|memcpy|spin-|mcs-|elastic-fresh");
 
     private record Key(BenchTarget target, String name, int inFlight) {
         static Key of(Result result) {
@@ -91,8 +94,7 @@ public record RunComparison(
             Micro other = microBefore.get(micro.name());
             if (other != null) {
                 compared++;
-                BenchTarget target = micro.name().startsWith("objects-") ? BenchTarget.OBJECTS : BenchTarget.JMH;
-                compare(new Key(target, micro.name(), 1), "ns", Range.of(other), Range.of(micro), changes);
+                compare(new Key(micro.target(), micro.name(), 1), "ns", Range.of(other), Range.of(micro), changes);
             }
         }
         return new RunComparison(
@@ -108,15 +110,14 @@ public record RunComparison(
                 changes.stream().filter(RunComparison::isPeer).toList());
     }
 
-    /** What was compared, and what speaks against it. */
+    /** What was compared, and its caveats. */
     public List<String> sentences() {
         List<String> sentences = new ArrayList<>();
-        sentences.add("Compared with the run of %s: of %d figures %d got worse and %d better by more than noise."
-                .formatted(earlier, compared, worse.size(), better.size()));
-        differences.forEach(each -> sentences.add("Not the same conditions: " + each + "."));
+        sentences.add("Compared %d figures with the run of %s: %d got worse and %d better by more than noise."
+                .formatted(compared, earlier, worse.size(), better.size()));
+        differences.forEach(each -> sentences.add("Conditions differ: " + each + "."));
         if (!peers.isEmpty()) {
-            sentences.add("%d figures of peers and floors, in which no code of Rackcall takes part, changed, too."
-                    .formatted(peers.size()));
+            sentences.add("%d figures of peers and floors also changed.".formatted(peers.size()));
         }
         return sentences;
     }
@@ -132,20 +133,30 @@ public record RunComparison(
         boolean isRate = result.target() == BenchTarget.THROUGHPUT
                 || result.target() == BenchTarget.CROWD
                 || result.figure("threads_per_node").isPresent();
-        Stream<String> main = isRate
-                ? Stream.of("ops_per_s")
-                : MAIN.stream()
-                        .filter(figure -> result.figure(figure).isPresent()
-                                && other.figure(figure).isPresent())
-                        .limit(1);
-        return Stream.concat(main, FURTHER.keySet().stream().sorted())
+        String main = isRate
+                ? "ops_per_s"
+                : ratio(result, other)
+                        .filter(_ -> !PEERS.matcher(result.name()).lookingAt())
+                        .orElse("p50_ns");
+        return Stream.concat(Stream.of(main), FURTHER.keySet().stream().sorted())
                 .filter(figure -> result.figure(figure).isPresent()
                         && other.figure(figure).isPresent())
                 .toList();
     }
 
+    /** The ratio to the floor of both; empty if there is none, or the result is the floor itself. */
+    private static Optional<String> ratio(Result result, Result other) {
+        return RATIOS.stream()
+                .filter(figure -> result.figure(figure).isPresent()
+                        && other.figure(figure).isPresent())
+                .findFirst()
+                .filter(figure -> result.figure(figure).getAsDouble() != 1
+                        || other.figure(figure).getAsDouble() != 1);
+    }
+
     private static void compare(Key key, String figure, Range before, Range now, List<Change> changes) {
-        if (now.differsFrom(before, FURTHER.getOrDefault(figure, 0.0))) {
+        double least = figure.endsWith("_ratio") ? LEAST_RATIO_CHANGE : FURTHER.getOrDefault(figure, 0.0);
+        if (now.differsFrom(before, least)) {
             boolean isBetter = figure.equals("ops_per_s") == now.value > before.value;
             changes.add(new Change(key.target, key.name, key.inFlight, figure, before.value, now.value, isBetter));
         }
@@ -165,11 +176,21 @@ public record RunComparison(
                         difference("system", before.kernel(), now.kernel()),
                         difference("JVM", before.jvm(), now.jvm()),
                         difference("flags", before.flags(), now.flags()),
+                        difference("length of a measurement", length(before), length(now)),
+                        difference("--quick", isQuick(before), isQuick(now)),
                         before.load1m() > MOST_LOAD || now.load1m() > MOST_LOAD
-                                ? "load of other work: " + before.load1m() + " -> " + now.load1m()
+                                ? "load at the start: " + before.load1m() + " -> " + now.load1m()
                                 : "")
                 .filter(each -> !each.isEmpty())
                 .toList();
+    }
+
+    private static String length(Machine machine) {
+        return machine.durationS() > 0 ? Figures.time(machine.durationS() * 1e9) : "of several lengths";
+    }
+
+    private static String isQuick(Machine machine) {
+        return List.of(machine.command().split(" ")).contains("--quick") ? "yes" : "no";
     }
 
     private static String difference(String what, Object before, Object now) {

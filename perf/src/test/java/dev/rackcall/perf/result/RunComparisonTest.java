@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class RunComparisonTest {
@@ -52,7 +53,7 @@ class RunComparisonTest {
         assertThat(comparison.peers()).extracting(Change::name).containsExactly("rare-uds-2");
         assertThat(comparison.sentences().getFirst())
                 .isEqualTo(
-                        "Compared with the run of 2026-01-01T00:00:00Z: of 4 figures 1 got worse and 1 better by more than noise.");
+                        "Compared 4 figures with the run of 2026-01-01T00:00:00Z: 1 got worse and 1 better by more than noise.");
     }
 
     @Test
@@ -80,6 +81,64 @@ class RunComparisonTest {
                         .worse())
                 .extracting(Change::figure)
                 .containsExactly("raw_ratio");
+    }
+
+    private static List<Change> changed(String name, double ratioBefore, double ratioNow) {
+        RunComparison comparison = RunComparison.of(
+                outcome(measured(name, BenchTarget.RTT, 200).with("raw_ratio", ratioBefore)),
+                outcome(measured(name, BenchTarget.RTT, 400).with("raw_ratio", ratioNow)));
+        return Stream.of(comparison.worse(), comparison.better(), comparison.peers())
+                .flatMap(List::stream)
+                .toList();
+    }
+
+    @Test
+    void shouldCompareFloorsAndPeersByTheirMedians() {
+        assertThat(changed("trusted-1", 1.0, 1.0))
+                .as("the floor of others")
+                .extracting(Change::figure)
+                .containsExactly("p50_ns");
+        assertThat(changed("trusted-1", 1.0, 1.01))
+                .as("a subject near its floor")
+                .isEmpty();
+        assertThat(changed("aeron-ipc", 2.0, 2.0)).extracting(Change::figure).containsExactly("p50_ns");
+    }
+
+    @Test
+    void shouldNotTakeARoundedRatioForAChange() {
+        assertThat(changed("x", 0.01, 0.06)).isEmpty();
+        assertThat(changed("x", 0.01, 0.07)).extracting(Change::figure).containsExactly("raw_ratio");
+    }
+
+    @Test
+    void shouldTellHowTheRunsDiffer() {
+        BenchOutcome quick = new BenchOutcome(
+                new Machine(
+                        2,
+                        "cpu",
+                        "Linux",
+                        1,
+                        0.9,
+                        List.of(),
+                        "JVM",
+                        List.of(),
+                        20,
+                        "tsc",
+                        "2026-01-01T00:00:00Z",
+                        "report --quick",
+                        1.5),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                Map.of(),
+                Map.of());
+        assertThat(RunComparison.of(quick, outcome()).sentences())
+                .contains(
+                        "Conditions differ: length of a measurement: 1.50 s -> of several lengths.",
+                        "Conditions differ: --quick: yes -> no.",
+                        "Conditions differ: load at the start: 0.9 -> 0.1.");
     }
 
     @Test
