@@ -36,6 +36,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             SourceTreeCommand.Javadoc.class,
             SourceTreeCommand.Test.class,
             SourceTreeCommand.Stress.class,
+            SourceTreeCommand.Soak.class,
             RackTestCommand.class,
             AgentCommand.class,
             ExplainCommand.class,

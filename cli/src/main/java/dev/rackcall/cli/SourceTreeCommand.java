@@ -95,6 +95,24 @@ abstract class SourceTreeCommand implements Callable<Integer> {
         }
     }
 
+    /** {@code rackcall soak}. */
+    @Command(
+            name = "soak",
+            description =
+                    "Calls over all transports of one host among peers that are killed, stopped and lied to, for an hour by default; fails at a wrong answer, or if a survivor has grown.")
+    static final class Soak extends SourceTreeCommand {
+        @Parameters(
+                arity = "0..*",
+                paramLabel = "OPTION",
+                description = "--minutes N; --seed N to repeat the choices of a run")
+        private List<String> options = List.of();
+
+        @Override
+        List<String> arguments() {
+            return options;
+        }
+    }
+
     /** {@code rackcall install}. */
     @Command(
             name = "install",

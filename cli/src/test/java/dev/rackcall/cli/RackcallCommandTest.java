@@ -27,6 +27,7 @@ class RackcallCommandTest {
                         "install",
                         "test",
                         "stress",
+                        "soak",
                         "rack-test",
                         "top",
                         "view",

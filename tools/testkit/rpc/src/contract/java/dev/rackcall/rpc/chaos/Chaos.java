@@ -45,6 +45,14 @@ public interface Chaos {
     @Rpc
     Stream<Long> count(long from, int elements, int micros);
 
+    /** The sum of a stream that the caller sends. */
+    @Rpc
+    long total(Stream<Long> numbers, int micros);
+
+    /** Answers each number that the caller sends with the next one. */
+    @Rpc
+    Stream<Long> nexts(Stream<Long> numbers, int micros);
+
     @Rpc
     long sum(Grain first, int micros);
 

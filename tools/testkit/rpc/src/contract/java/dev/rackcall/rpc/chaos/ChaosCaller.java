@@ -8,6 +8,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.chaos.Chaos.Grain;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.ScopeException;
 import dev.rackcall.testkit.Await;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -24,13 +25,14 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
  * Calls of all kinds in random order. Most time out or are cancelled at some moment between sending and answer; every
  * answer that arrives is checked. Used by one thread.
  */
-final class ChaosCaller {
+public final class ChaosCaller {
     /** The largest value that is sent. */
     static final int MOST_BYTES = 6_000;
 
@@ -51,6 +53,8 @@ final class ChaosCaller {
         ONE_WAY,
         ONE_WAY_SHARED,
         STREAM,
+        SENT_STREAM,
+        STREAM_BOTH_WAYS,
         SHARED,
         SHARED_FUTURE,
         TAKEN,
@@ -65,20 +69,24 @@ final class ChaosCaller {
 
     private final Random random;
     private final List<RpcChannel> channels;
+    /** Whether servers may die, which ends calls as UNAVAILABLE and takes the memory of a connection's scopes. */
+    private final boolean serversDie;
+
     private final Deque<Stream<Long>> leftStreams = new ArrayDeque<>();
     private final Deque<Result> leftResults = new ArrayDeque<>();
     private final List<CompletableFuture<?>> callbacks = new ArrayList<>();
     private RpcChannel channel;
     private long succeeded;
 
-    ChaosCaller(long seed, List<RpcChannel> channels) {
+    public ChaosCaller(long seed, List<RpcChannel> channels, boolean serversDie) {
         this.random = new Random(seed);
         this.channels = channels;
+        this.serversDie = serversDie;
         this.channel = channels.getFirst();
     }
 
     /** Calls that had an answer. */
-    long succeeded() {
+    public long succeeded() {
         return succeeded;
     }
 
@@ -87,13 +95,13 @@ final class ChaosCaller {
      *
      * @throws AssertionError if it ended as it must not
      */
-    void call() {
+    public void call() {
         Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
         channel = channels.get(random.nextInt(channels.size()));
         try {
             call(kind);
             succeeded++;
-        } catch (RpcException e) {
+        } catch (RpcException | ScopeException e) {
             judge(kind, e);
         } catch (CompletionException e) {
             judge(kind, e.getCause());
@@ -115,6 +123,16 @@ final class ChaosCaller {
                 }
             }
             case STREAM -> stream(value);
+            case SENT_STREAM -> {
+                int elements = random.nextInt(MOST_ELEMENTS);
+                check(kind, stub().total(numbers(value, elements), micros()) == ChaosService.sumOf(value, elements));
+            }
+            case STREAM_BOTH_WAYS -> {
+                int elements = random.nextInt(MOST_ELEMENTS);
+                try (Stream<Long> answers = stub().nexts(numbers(value, elements), micros())) {
+                    read(answers, value + 1, elements, random.nextBoolean() ? elements : random.nextInt(elements + 1));
+                }
+            }
             case SHARED, SHARED_FUTURE -> share(kind, value);
             case TAKEN -> {
                 try (Scope scope = channel.newSharedScope()) {
@@ -186,6 +204,10 @@ final class ChaosCaller {
             check(Kind.STREAM, numbers.next() == from + i);
         }
         check(Kind.STREAM, wanted < elements || !numbers.hasNext());
+    }
+
+    private static Stream<Long> numbers(long from, int elements) {
+        return LongStream.range(from, from + elements).boxed();
     }
 
     private void share(Kind kind, long value) {
@@ -303,13 +325,19 @@ final class ChaosCaller {
         }
     }
 
-    private static void judge(Kind kind, Throwable end) {
+    private void judge(Kind kind, Throwable end) {
         boolean expected = end instanceof CancellationException
                 || end instanceof TimeoutException
-                || (end instanceof RpcException failed && isOfHaste(kind, failed));
+                || (end instanceof RpcException failed && isOfHaste(kind, failed))
+                || (serversDie && isOfDeath(end));
         if (!expected) {
             throw new AssertionError(kind + " ended as no call with a deadline may: " + end, end);
         }
+    }
+
+    private static boolean isOfDeath(Throwable end) {
+        return end instanceof ScopeException
+                || (end instanceof RpcException failed && failed.code() == Status.Code.UNAVAILABLE);
     }
 
     private static boolean isOfHaste(Kind kind, RpcException end) {
@@ -323,7 +351,7 @@ final class ChaosCaller {
     }
 
     /** Closes and releases what stayed open, after every future has completed. */
-    void end() {
+    public void end() {
         for (CompletableFuture<?> callback : callbacks) {
             Await.until("a future to end", callback::isDone);
             if (callback.isCompletedExceptionally()) {

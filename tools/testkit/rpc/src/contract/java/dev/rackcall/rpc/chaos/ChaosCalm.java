@@ -16,8 +16,9 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** An idle connection has all its slots and streams free and uses no more memory than at first. */
-final class ChaosCalm {
-    static final int SLOTS = 16;
+public final class ChaosCalm {
+    /** The slots that the channel must have. */
+    public static final int SLOTS = 16;
 
     private static final int STREAMS = 256;
     /** Over RDMA a connection has more slots than concurrent calls. */
@@ -32,13 +33,13 @@ final class ChaosCalm {
     private final Chaos chaos;
     private long[] before;
 
-    ChaosCalm(RpcChannel channel) {
+    public ChaosCalm(RpcChannel channel) {
         this.channel = channel;
         this.chaos = channel.stub(Chaos.class, CallOptions.DEFAULT.withTimeout(BOUND));
     }
 
     /** @throws AssertionError if something is still in use; the first call only records the usage */
-    void check() {
+    public void check() {
         callOnce();
         useAllSlots();
         Await.until("all " + STREAMS + " streams to be had", this::canOpenAllStreams);

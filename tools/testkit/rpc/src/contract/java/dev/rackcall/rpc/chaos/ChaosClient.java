@@ -100,7 +100,7 @@ final class ChaosClient {
         AtomicLong succeeded = new AtomicLong();
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < PLATFORM_THREADS + VIRTUAL_THREADS; i++) {
-            ChaosCaller caller = new ChaosCaller(seed * 31 + i, channels);
+            ChaosCaller caller = new ChaosCaller(seed * 31 + i, channels, false);
             Thread.Builder builder = i < PLATFORM_THREADS ? Thread.ofPlatform() : Thread.ofVirtual();
             threads.add(builder.name("chaos-" + i).start(() -> {
                 try {

@@ -19,15 +19,15 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /** Implements {@link Chaos} and counts its unfinished calls. */
-final class ChaosService implements Chaos {
+public final class ChaosService implements Chaos {
     private static final SharedType<Grain> GRAIN = SharedType.of(Grain.class);
     /** The memory of an argument whose caller has timed out may be reused and lead anywhere. */
     private static final int MOST_GRAINS = 1_000;
 
-    final AtomicLong openStreams = new AtomicLong();
-    final ChaosTally calls = new ChaosTally();
+    public final AtomicLong openStreams = new AtomicLong();
+    public final ChaosTally calls = new ChaosTally();
     /** Its own server, for nested calls. */
-    volatile Chaos self;
+    public volatile Chaos self;
 
     private final List<Runnable> met = new ArrayList<>();
 
@@ -76,6 +76,22 @@ final class ChaosService implements Chaos {
         Stream<Long> numbers = LongStream.range(from, from + elements).boxed().onClose(openStreams::decrementAndGet);
         pause(micros);
         return numbers;
+    }
+
+    @Override
+    public long total(Stream<Long> numbers, int micros) {
+        try (numbers) {
+            pause(micros);
+            return numbers.mapToLong(each -> each).sum();
+        }
+    }
+
+    @Override
+    public Stream<Long> nexts(Stream<Long> numbers, int micros) {
+        openStreams.incrementAndGet();
+        Stream<Long> answers = numbers.map(each -> each + 1).onClose(openStreams::decrementAndGet);
+        pause(micros);
+        return answers;
     }
 
     @Override

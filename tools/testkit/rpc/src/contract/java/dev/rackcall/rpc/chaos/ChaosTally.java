@@ -7,13 +7,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** Counts unfinished calls and calls that ended twice. Thread-safe. */
-final class ChaosTally {
+public final class ChaosTally {
     private final AtomicLong begun = new AtomicLong();
     private final AtomicLong ended = new AtomicLong();
     private final AtomicReference<String> endedTwice = new AtomicReference<>();
 
     /** A call begins; returns the observer of its end. */
-    CallObserver begin(String method) {
+    public CallObserver begin(String method) {
         begun.incrementAndGet();
         AtomicInteger ends = new AtomicInteger();
         return (status, trailers) -> {
@@ -29,7 +29,7 @@ final class ChaosTally {
         return begun.get() - ended.get();
     }
 
-    long begun() {
+    public long begun() {
         return begun.get();
     }
 
@@ -38,7 +38,7 @@ final class ChaosTally {
      *
      * @throws AssertionError if one does not, or has ended twice
      */
-    void awaitQuiet(String whose) {
+    public void awaitQuiet(String whose) {
         Await.equal("calls under way at the " + whose, 0L, this::underWay);
         if (endedTwice.get() != null) {
             throw new AssertionError("at the " + whose + " a call ended twice: " + endedTwice.get());

@@ -1,0 +1,237 @@
+package dev.rackcall.soak;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+/**
+ * One soak. It keeps a server and a client of each transport alive among {@link Mortals}. After a quarter of its time it
+ * has all calls end and samples the survivors; at the end they must have no more than that.
+ */
+final class Soak implements AutoCloseable {
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    /** How long survivors may need to let go of what the last dead had. */
+    private static final Duration SETTLING = Duration.ofSeconds(90);
+
+    private final Set<SoakTransport> transports;
+    private final long seed;
+    private final PrintStream out = System.out;
+    private final Peers peers;
+    private final Mortals mortals;
+    private final Random random;
+    private final Map<SoakTransport, Survivor> servers = new TreeMap<>();
+    private final Map<SoakTransport, Survivor> clients = new TreeMap<>();
+    private final List<Survivor> others = new ArrayList<>();
+    private final AtomicReference<Throwable> wrong = new AtomicReference<>();
+    private long filesBefore;
+
+    Soak(Set<SoakTransport> transports, long seed) throws IOException {
+        this.transports = transports;
+        this.seed = seed;
+        random = new Random(seed);
+        peers = new Peers(Files.createTempDirectory(Path.of("/dev/shm"), "rackcall-soak-"), transports);
+        mortals = new Mortals(peers, random.nextLong(), failure -> wrong.compareAndSet(null, failure));
+    }
+
+    /** Runs it, prints a table, and returns whether every answer was right and nothing grew. */
+    boolean run(Duration length) throws Exception {
+        out.println("soak: " + length.toMinutes() + " min over " + transports + ", --seed " + seed);
+        Map<String, Map<String, Long>> grown = new LinkedHashMap<>();
+        try {
+            startSurvivors();
+            storm(length.dividedBy(4));
+            calm();
+            rememberSettled();
+            proceed();
+            storm(length.minus(length.dividedBy(4)));
+            calm();
+            grown.putAll(grownAtLast());
+            endSurvivors(grown);
+        } catch (Exception | AssertionError e) {
+            wrong.compareAndSet(null, e);
+        }
+        report(grown);
+        return wrong.get() == null && grown.isEmpty();
+    }
+
+    private List<Survivor> survivors() {
+        List<Survivor> all = new ArrayList<>(others);
+        all.addAll(clients.values());
+        all.addAll(servers.values());
+        return all;
+    }
+
+    private void startSurvivors() throws Exception {
+        if (transports.contains(SoakTransport.QUEUES)) {
+            others.add(peers.agents());
+            others.getFirst().awaitReady();
+        }
+        for (SoakTransport transport : transports) {
+            servers.put(transport, peers.server(transport));
+        }
+        for (Survivor server : servers.values()) {
+            server.awaitReady();
+        }
+        // A client is ready when both its servers have answered.
+        for (SoakTransport transport : transports) {
+            Peers.Mortal first = peers.start(transport, true, 0);
+            try (var process = first.process()) {
+                process.awaitLine("> ready");
+                Survivor client = peers.client(transport, random.nextLong());
+                clients.put(transport, client);
+                client.awaitReady();
+            } finally {
+                peers.ended(first);
+            }
+        }
+        Survivor stranger = peers.stranger(random.nextLong());
+        others.add(stranger);
+        stranger.awaitReady();
+    }
+
+    private void storm(Duration length) throws Exception {
+        long end = System.nanoTime() + length.toNanos();
+        mortals.start();
+        while (System.nanoTime() - end < 0 && wrong.get() == null) {
+            for (Survivor survivor : survivors()) {
+                if (!survivor.isAlive()) {
+                    throw new AssertionError(survivor + " has ended; see what it printed");
+                }
+            }
+            reclaim(false);
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
+        mortals.stop();
+        if (wrong.get() != null) {
+            throw new AssertionError("a short-lived peer failed", wrong.get());
+        }
+    }
+
+    private void reclaim(boolean all) throws Exception {
+        Survivor pool = servers.get(SoakTransport.POOL);
+        if (pool != null) {
+            peers.reclaim(pool, all);
+        }
+    }
+
+    /** Ends all calls, those of clients first. */
+    private void calm() throws Exception {
+        for (SoakTransport transport : transports) {
+            mortals.tidy(transport);
+        }
+        reclaim(true);
+        for (Survivor survivor : survivors()) {
+            survivor.calmSample();
+        }
+    }
+
+    private void proceed() throws Exception {
+        for (Survivor survivor : survivors()) {
+            survivor.ask("proceed");
+        }
+    }
+
+    /** Samples until two samples are alike. */
+    private void rememberSettled() throws Exception {
+        long end = System.nanoTime() + SETTLING.toNanos();
+        for (Survivor survivor : survivors()) {
+            do {
+                survivor.remember(survivor.calmSample());
+                LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
+            } while (!ProcessSample.grown(survivor.calmSample(), survivor.baseline())
+                            .isEmpty()
+                    && System.nanoTime() - end < 0);
+        }
+        filesBefore = ProcessSample.files(peers.root());
+    }
+
+    /** What still is more than it may be after a bounded wait, by survivor. */
+    private Map<String, Map<String, Long>> grownAtLast() throws Exception {
+        long end = System.nanoTime() + SETTLING.toNanos();
+        Map<String, Map<String, Long>> grown = new LinkedHashMap<>();
+        do {
+            grown.clear();
+            for (Survivor survivor : survivors()) {
+                Map<String, Long> more = ProcessSample.grown(survivor.baseline(), survivor.calmSample());
+                if (!more.isEmpty()) {
+                    grown.put(survivor.toString(), more);
+                }
+            }
+            long files = ProcessSample.files(peers.root()) - filesBefore;
+            if (files > 0) {
+                grown.put("the soak's folder", Map.of("files", files));
+            }
+        } while (!grown.isEmpty() && System.nanoTime() - end < 0);
+        return grown;
+    }
+
+    private void endSurvivors(Map<String, Map<String, Long>> grown) throws Exception {
+        for (Survivor survivor : survivors().reversed()) {
+            survivor.end();
+        }
+        List<Path> left = new ArrayList<>();
+        for (SoakTransport transport : transports) {
+            Path folder = transport.folder(peers.root());
+            // The last server removes it.
+            if (Files.exists(folder)) {
+                try (Stream<Path> files = Files.walk(folder)) {
+                    files.filter(file -> !Files.isDirectory(file)).forEach(left::add);
+                }
+            }
+        }
+        if (!left.isEmpty()) {
+            grown.put("files " + left, Map.of("left", (long) left.size()));
+        }
+    }
+
+    private void report(Map<String, Map<String, Long>> grown) {
+        out.printf("%-8s %12s %12s %8s %8s %8s %8s%n", "", "calls", "checked", "kills", "stops", "ends", "wrong");
+        for (SoakTransport transport : transports) {
+            Survivor server = servers.get(transport);
+            Survivor client = clients.get(transport);
+            out.printf(
+                    "%-8s %,12d %,12d %,8d %,8d %,8d %8s%n",
+                    transport.word(),
+                    server == null ? 0 : server.counter("calls"),
+                    (client == null ? 0 : client.counter("answered")) + mortals.count(transport, "answered"),
+                    mortals.count(transport, "kills"),
+                    mortals.count(transport, "stops"),
+                    mortals.count(transport, "ends"),
+                    wrong.get() == null ? "0" : "see below");
+        }
+        grown.forEach(
+                (who, what) -> out.println("soak: " + who + " has more than after a quarter of the time: " + what));
+        if (wrong.get() != null) {
+            out.println("soak: FAILED, --seed " + seed + ":");
+            wrong.get().printStackTrace(out);
+        } else {
+            out.println(
+                    grown.isEmpty()
+                            ? "soak: every answer was right, and nothing grew"
+                            : "soak: FAILED, --seed " + seed);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        survivors().forEach(Survivor::close);
+        try (Stream<Path> files = Files.walk(peers.root())) {
+            for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        }
+    }
+}
