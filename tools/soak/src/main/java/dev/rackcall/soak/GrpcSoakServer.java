@@ -12,12 +12,14 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /** A process that serves byte arrays to grpc-java's clients. */
 final class GrpcSoakServer extends SoakChild {
@@ -96,9 +98,7 @@ final class GrpcSoakServer extends SoakChild {
                 request -> length[0] += request.length,
                 () -> answer(
                         answers,
-                        java.nio.ByteBuffer.allocate(Integer.BYTES)
-                                .putInt(length[0])
-                                .array(),
+                        ByteBuffer.allocate(Integer.BYTES).putInt(length[0]).array(),
                         1));
     }
 
@@ -107,7 +107,7 @@ final class GrpcSoakServer extends SoakChild {
         return receiving(answers::onNext, answers::onCompleted);
     }
 
-    private static StreamObserver<byte[]> receiving(java.util.function.Consumer<byte[]> each, Runnable end) {
+    private static StreamObserver<byte[]> receiving(Consumer<byte[]> each, Runnable end) {
         return new StreamObserver<>() {
             @Override
             public void onNext(byte[] value) {

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 
 /** Short-lived servers and clients, several at a time: each is killed, stopped and continued, or leaves politely. */
 final class Mortals {
-    private static final int AT_ONCE = 4;
+    private static final int AT_ONCE = 2;
     private static final long LONGEST_LIFE_NANOS = TimeUnit.SECONDS.toNanos(3);
     /** In a pool, a process that is silent for 5 s counts as gone. */
     private static final long LONGEST_STOP_NANOS = TimeUnit.SECONDS.toNanos(2);

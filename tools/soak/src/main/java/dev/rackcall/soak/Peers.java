@@ -34,6 +34,15 @@ final class Peers {
     /** The others on a pool have noticed a host's end. */
     private static final long NOTICED_NANOS = TimeUnit.SECONDS.toNanos(12);
 
+    /** The heap is resident as a whole from the start, so what grows is beside it. */
+    static final List<String> FLAGS = List.of(
+            "-Xms64m",
+            "-Xmx64m",
+            "-XX:+AlwaysPreTouch",
+            "-XX:-UseDynamicNumberOfCompilerThreads",
+            // Of strangers and the dead, warnings are many.
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=error");
+
     private final Path root;
     private final List<SoakTransport> transports;
     private final Map<SoakTransport, String> kept = new EnumMap<>(SoakTransport.class);
@@ -80,17 +89,11 @@ final class Peers {
                 .toList();
     }
 
-    /** A process with this main class; its heap is resident as a whole from the start, so what grows is beside it. */
+    /** A process with this main class. */
     private ChildJvm process(Class<?> main, Path runtime, Object... arguments) {
         return ChildJvm.of(main, arguments)
-                .flags(
-                        "-Xms64m",
-                        "-Xmx64m",
-                        "-XX:+AlwaysPreTouch",
-                        "-XX:-UseDynamicNumberOfCompilerThreads",
-                        // Of strangers and the dead, warnings are many.
-                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
-                        "-Djava.io.tmpdir=" + root.resolve("tmp"))
+                .flags(FLAGS)
+                .flags("-Djava.io.tmpdir=" + root.resolve("tmp"))
                 // A heap for each thread would grow with the threads that happen to meet.
                 .environment("MALLOC_ARENA_MAX", "1")
                 .directory(runtime)

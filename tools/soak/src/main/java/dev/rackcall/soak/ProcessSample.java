@@ -21,6 +21,12 @@ final class ProcessSample {
     private static final long PRIVATE_KIB = 4_096;
     /** What a full heap collection may find more of: a few caches by key, whose entries are some ten KiB. */
     private static final long HEAP_KIB = 1_024;
+    /**
+     * A channel's shared arena keeps the pages that were in use at once at some moment: two for each of the chains that
+     * the callers of a moment share. The connections of the survivors are closed when they are sampled, so theirs are
+     * not among them.
+     */
+    private static final long SHARED_KIB = 256;
     /** Pages that each of the four arenas of a server's own channel to a pool may keep for the next allocation. */
     private static final long POOL_KIB = 4L * 4 * 4;
 
@@ -70,6 +76,7 @@ final class ProcessSample {
         return switch (what) {
             case "private KiB" -> PRIVATE_KIB;
             case "heap-KiB" -> HEAP_KIB;
+            case "shared KiB" -> SHARED_KIB;
             case "pool-KiB" -> POOL_KIB;
             default -> 0;
         };

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -139,7 +140,7 @@ final class Soak implements AutoCloseable {
     }
 
     private void proceed() throws Exception {
-        for (Survivor survivor : survivors()) {
+        for (Survivor survivor : survivors().reversed()) {
             survivor.ask("proceed");
         }
     }
@@ -229,7 +230,7 @@ final class Soak implements AutoCloseable {
     public void close() throws IOException {
         survivors().forEach(Survivor::close);
         try (Stream<Path> files = Files.walk(peers.root())) {
-            for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(file);
             }
         }

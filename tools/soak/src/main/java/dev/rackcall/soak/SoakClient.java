@@ -1,8 +1,8 @@
 package dev.rackcall.soak;
 
 import java.nio.file.Path;
-import java.util.List;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
@@ -25,7 +25,9 @@ final class SoakClient extends SoakChild {
     /** Futures and streams that callers left behind are awaited after so many calls. */
     private static final int CALLS_TO_END = 200;
     /** Leaves processors to the other processes; calls of a dead server fail at once. */
-    private static final long MOST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long MOST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private static final int PAUSES_OF_A_VISITOR = 10;
 
     /** Held by each thread during a call; whoever holds it for writing has a process without calls. */
     private final ReadWriteLock calling = new ReentrantReadWriteLock(true);
@@ -108,9 +110,9 @@ final class SoakClient extends SoakChild {
     private void survive(Connector toSurvivor, Connector toMortals) {
         this.toSurvivor = toSurvivor;
         openKept();
-        thread("strict-1", () -> call(0));
-        thread("strict-2", () -> call(1));
-        thread("visitor", this::visit);
+        thread("strict-1", 1, () -> call(0));
+        thread("strict-2", 1, () -> call(1));
+        thread("visitor", PAUSES_OF_A_VISITOR, this::visit);
         bereave(toMortals);
     }
 
@@ -120,7 +122,7 @@ final class SoakClient extends SoakChild {
         others.add(connection);
         int number = callers.size();
         callers.add(connection.caller(random.nextLong()));
-        thread("bereaved", () -> call(number));
+        thread("bereaved", 1, () -> call(number));
     }
 
     private void openKept() {
@@ -151,8 +153,8 @@ final class SoakClient extends SoakChild {
         void run() throws Exception;
     }
 
-    private void thread(String name, Step step) {
-        Random pauses = new Random(random.nextLong());
+    private void thread(String name, int pauses, Step step) {
+        Random chance = new Random(random.nextLong());
         Thread.ofPlatform().daemon().name("soak-" + name).start(() -> {
             try {
                 while (true) {
@@ -162,7 +164,7 @@ final class SoakClient extends SoakChild {
                     } finally {
                         calling.readLock().unlock();
                     }
-                    LockSupport.parkNanos((long) (pauses.nextDouble() * MOST_PAUSE_NANOS));
+                    LockSupport.parkNanos((long) (chance.nextDouble() * pauses * MOST_PAUSE_NANOS));
                 }
             } catch (Throwable t) {
                 fail(t);
@@ -198,7 +200,10 @@ final class SoakClient extends SoakChild {
         isCalm = true;
         callers.forEach(SoakCaller::end);
         answered.addAndGet(callers.stream().mapToLong(SoakCaller::answered).sum() - counted);
-        counted = callers.stream().skip(kept.isPresent() ? STRICT : 0).mapToLong(SoakCaller::answered).sum();
+        counted = callers.stream()
+                .skip(kept.isPresent() ? STRICT : 0)
+                .mapToLong(SoakCaller::answered)
+                .sum();
     }
 
     @Override

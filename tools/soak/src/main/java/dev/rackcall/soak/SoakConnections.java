@@ -67,23 +67,27 @@ final class SoakConnections {
         if (!address.equals("-")) {
             builder.address(URI.create(address));
         }
-        return new Connection(builder.open(), serverDies);
+        return new Connection(builder.open(), serverDies, serverDies || transport.endsBySilence());
     }
 
     private static final class Connection implements SoakConnection {
         private final RpcChannel channel;
         private final boolean serverDies;
+        /** Whether calls may be UNAVAILABLE. */
+        private final boolean ends;
+
         private final ChaosCalm calm;
 
-        Connection(RpcChannel channel, boolean serverDies) {
+        Connection(RpcChannel channel, boolean serverDies, boolean ends) {
             this.channel = channel;
             this.serverDies = serverDies;
+            this.ends = ends;
             calm = new ChaosCalm(channel);
         }
 
         @Override
         public SoakCaller caller(long seed) {
-            ChaosCaller caller = new ChaosCaller(seed, List.of(channel), serverDies);
+            ChaosCaller caller = new ChaosCaller(seed, List.of(channel), ends);
             return new SoakCaller() {
                 @Override
                 public void call() {

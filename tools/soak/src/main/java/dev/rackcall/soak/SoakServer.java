@@ -24,7 +24,8 @@ final class SoakServer extends SoakChild {
     private final ChaosService service = new ChaosService();
     private final Optional<Pool> pool;
     private final RpcServer server;
-    private final RpcChannel self;
+    private final String channel;
+    private RpcChannel self;
 
     private SoakServer(SoakTransport transport, Path root, String channel, String address, int number) {
         pool = transport.isPool() ? Optional.of(TwoHosts.host(SoakTransport.poolFile(root), number)) : Optional.empty();
@@ -41,10 +42,16 @@ final class SoakServer extends SoakChild {
             builder.listen(URI.create(address));
         }
         server = builder.start();
+        this.channel = channel;
+        self = callItself();
+    }
+
+    private RpcChannel callItself() {
         RpcChannel.Builder own = RpcChannel.builder(channel);
         pool.ifPresent(own::pool);
-        self = own.connectTimeout(Await.BOUND).open();
-        service.self = self.stub(Chaos.class);
+        RpcChannel opened = own.connectTimeout(Await.BOUND).open();
+        service.self = opened.stub(Chaos.class);
+        return opened;
     }
 
     private static Dispatch dispatch(int number) {
@@ -86,11 +93,17 @@ final class SoakServer extends SoakChild {
     Map<String, Long> calm() {
         service.calls.awaitQuiet("server");
         Await.equal("open streams at the server", 0L, service.openStreams::get);
+        self.close();
         Map<String, Long> numbers = new HashMap<>();
         numbers.put("calls", service.calls.begun());
         pool.ifPresent(mine -> numbers.put("pool-KiB", mine.arena().usedBytes() >> 10));
         numbers.put("connections", (long) server.connections());
         return numbers;
+    }
+
+    @Override
+    void proceed() {
+        self = callItself();
     }
 
     /** {@code reclaim HOST}, after that host's process has ended. */

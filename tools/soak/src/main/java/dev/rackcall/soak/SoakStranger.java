@@ -3,6 +3,7 @@ package dev.rackcall.soak;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Files;
@@ -89,7 +90,7 @@ final class SoakStranger extends SoakChild {
     private List<Path> sockets() throws IOException {
         try (Stream<Path> files = Files.find(root, Integer.MAX_VALUE, (_, file) -> file.isOther())) {
             return files.toList();
-        } catch (java.io.UncheckedIOException e) {
+        } catch (UncheckedIOException e) {
             // A peer's folder went away during the walk.
             return List.of();
         }

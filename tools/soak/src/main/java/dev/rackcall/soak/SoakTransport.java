@@ -57,7 +57,15 @@ enum SoakTransport {
         };
     }
 
-    /** Whether a peer's death shows by its silence only, and its memory returns when the operator says so. */
+    /**
+     * Whether a peer counts as gone after seconds of silence, as docs/rdma.md and RpcServer.Builder.pool say. On a busy machine a
+     * survivor may be that silent, so its connections can end.
+     */
+    boolean endsBySilence() {
+        return this != MEMORY && this != GRPC;
+    }
+
+    /** Whether the memory of the dead returns when the operator says so. */
     boolean isPool() {
         return this == POOL;
     }
