@@ -1,12 +1,12 @@
 package dev.rackcall.soak;
 
+import dev.rackcall.testkit.Await;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -106,16 +106,19 @@ final class Soak implements AutoCloseable {
     private void storm(Duration length) throws Exception {
         long end = System.nanoTime() + length.toNanos();
         mortals.start();
-        while (System.nanoTime() - end < 0 && wrong.get() == null) {
-            for (Survivor survivor : survivors()) {
-                if (!survivor.isAlive()) {
-                    throw new AssertionError(survivor + " has ended; see what it printed");
+        try {
+            while (System.nanoTime() - end < 0 && wrong.get() == null) {
+                for (Survivor survivor : survivors()) {
+                    if (!survivor.isAlive()) {
+                        throw new AssertionError(survivor + " has ended; see what it printed");
+                    }
                 }
+                reclaim(false);
+                LockSupport.parkNanos(LOOK_NANOS);
             }
-            reclaim(false);
-            LockSupport.parkNanos(LOOK_NANOS);
+        } finally {
+            mortals.stop();
         }
-        mortals.stop();
         if (wrong.get() != null) {
             throw new AssertionError("a short-lived peer failed", wrong.get());
         }
@@ -227,12 +230,8 @@ final class Soak implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException {
+    public void close() {
         survivors().forEach(Survivor::close);
-        try (Stream<Path> files = Files.walk(peers.root())) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
-        }
+        Await.deleted(peers.root());
     }
 }
