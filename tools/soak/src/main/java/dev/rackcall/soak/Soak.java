@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
@@ -202,19 +203,22 @@ final class Soak implements AutoCloseable {
     }
 
     private void report(Map<String, Map<String, Long>> grown) {
-        out.printf("%-8s %12s %12s %8s %8s %8s %8s%n", "", "calls", "checked", "kills", "stops", "ends", "wrong");
-        for (SoakTransport transport : transports) {
+        out.printf(
+                "%-8s %12s %12s %8s %8s %8s %10s %28s%n",
+                "", "calls", "checked", "kills", "stops", "ends", "wrong", "grown KiB (in the heap)");
+        for (SoakTransport transport : servers.keySet()) {
             Survivor server = servers.get(transport);
-            Survivor client = clients.get(transport);
+            Optional<Survivor> client = Optional.ofNullable(clients.get(transport));
             out.printf(
-                    "%-8s %,12d %,12d %,8d %,8d %,8d %8s%n",
+                    "%-8s %,12d %,12d %,8d %,8d %,8d %10s %28s%n",
                     transport.word(),
-                    server == null ? 0 : server.counter("calls"),
-                    (client == null ? 0 : client.counter("answered")) + mortals.count(transport, "answered"),
+                    server.counter("calls"),
+                    client.map(each -> each.counter("answered")).orElse(0L) + mortals.count(transport, "answered"),
                     mortals.count(transport, "kills"),
                     mortals.count(transport, "stops"),
                     mortals.count(transport, "ends"),
-                    wrong.get() == null ? "0" : "see below");
+                    wrong.get() == null ? "0" : "see below",
+                    growth(server) + client.map(each -> ", " + growth(each)).orElse(""));
         }
         grown.forEach(
                 (who, what) -> out.println("soak: " + who + " has more than after a quarter of the time: " + what));
@@ -227,6 +231,11 @@ final class Soak implements AutoCloseable {
                             ? "soak: every answer was right, and nothing grew"
                             : "soak: FAILED, --seed " + seed);
         }
+    }
+
+    private static String growth(Survivor survivor) {
+        long kib = survivor.growth("private KiB") + survivor.growth("shared KiB");
+        return kib + " (" + survivor.growth("heap-KiB") + ")";
     }
 
     @Override

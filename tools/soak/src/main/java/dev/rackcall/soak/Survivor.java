@@ -12,6 +12,7 @@ final class Survivor implements AutoCloseable {
     private final ChildJvm process;
     private final Map<String, Long> counters = new HashMap<>();
     private Map<String, Long> baseline = Map.of();
+    private Map<String, Long> latest = Map.of();
 
     Survivor(SoakTransport transport, String role, ChildJvm process) {
         this.transport = transport;
@@ -47,7 +48,13 @@ final class Survivor implements AutoCloseable {
             // Every page of the pool that an allocation ever touched; the pool's own account says what is used.
             sample.remove("shared KiB");
         }
+        latest = sample;
         return sample;
+    }
+
+    /** How much a number has changed from the baseline to the latest sample. */
+    synchronized long growth(String what) {
+        return latest.getOrDefault(what, 0L) - baseline.getOrDefault(what, 0L);
     }
 
     /** Sets what later samples are compared with. */

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** A fake survivor: {@code leak KIND} makes it keep something. */
 final class LeakingChild extends SoakChild {
-    private static final int BYTES = 8 << 20;
+    private static final int BYTES = 16 << 20;
 
     private final Path file;
     private final List<Object> kept = new ArrayList<>();
