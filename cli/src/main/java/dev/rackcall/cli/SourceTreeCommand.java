@@ -104,7 +104,8 @@ abstract class SourceTreeCommand implements Callable<Integer> {
         @Parameters(
                 arity = "0..*",
                 paramLabel = "OPTION",
-                description = "--minutes N; --seed N to repeat the choices of a run")
+                description =
+                        "--minutes N, of calls (starting and settling take some more); --seed N to repeat the choices of a run")
         private List<String> options = List.of();
 
         @Override

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -19,6 +20,11 @@ final class Mortals {
     private static final long LONGEST_STOP_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final long LONGEST_START_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** Something to do. */
+    interface Step {
+        void run() throws Exception;
+    }
 
     private final Peers peers;
     private final Random seeds;
@@ -130,14 +136,25 @@ final class Mortals {
         }
     }
 
-    /** A server of each transport begins and ends: it removes what the files of a killed one have left. */
-    void tidy(SoakTransport transport) throws Exception {
-        Peers.Mortal last = peers.start(transport, true, 0);
-        try (ChildJvm process = last.process()) {
-            process.awaitLine("> ready");
-            endPolitely(transport, process);
+    /** Does something while a server of each transport lives that is not killed. */
+    void whileServed(Set<SoakTransport> transports, Step what) throws Exception {
+        List<Peers.Mortal> servers = new ArrayList<>();
+        try {
+            for (SoakTransport transport : transports) {
+                servers.add(peers.start(transport, true, 0));
+            }
+            for (Peers.Mortal server : servers) {
+                server.process().awaitLine("> ready");
+            }
+            what.run();
+            for (Peers.Mortal server : servers) {
+                endPolitely(server.transport(), server.process());
+            }
         } finally {
-            peers.ended(last);
+            for (Peers.Mortal server : servers) {
+                server.process().close();
+                peers.ended(server);
+            }
         }
     }
 }

@@ -97,6 +97,7 @@ final class Peers {
                 // A heap for each thread would grow with the threads that happen to meet.
                 .environment("MALLOC_ARENA_MAX", "1")
                 .directory(runtime)
+                .mergingErrors()
                 .start();
     }
 

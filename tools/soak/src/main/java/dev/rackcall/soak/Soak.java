@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +21,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
- * One soak. It keeps a server and a client of each transport alive among {@link Mortals}. After a quarter of its time it
+ * One soak. It keeps a server and a client of each transport alive among {@link Mortals}. After a quarter of its storm it
  * has all calls end and samples the survivors; at the end they must have no more than that.
  */
 final class Soak implements AutoCloseable {
@@ -38,6 +39,7 @@ final class Soak implements AutoCloseable {
     private final Map<SoakTransport, Survivor> clients = new TreeMap<>();
     private final List<Survivor> others = new ArrayList<>();
     private final AtomicReference<Throwable> wrong = new AtomicReference<>();
+    private final long began = System.nanoTime();
     private long filesBefore;
 
     Soak(Set<SoakTransport> transports, long seed) throws IOException {
@@ -64,9 +66,25 @@ final class Soak implements AutoCloseable {
             endSurvivors(grown);
         } catch (Exception | AssertionError e) {
             wrong.compareAndSet(null, e);
+            obituaries();
         }
         report(grown);
         return wrong.get() == null && grown.isEmpty();
+    }
+
+    /** Kills all survivors and prints how others had ended before. */
+    private void obituaries() throws InterruptedException {
+        List<Survivor> all = survivors();
+        // Clients first, which fail without servers; then servers, which fail without agents.
+        Collections.rotate(all, -others.size());
+        for (Survivor survivor : all) {
+            survivor.kill().ifPresent(how -> out.println("soak: " + how));
+        }
+    }
+
+    /** Prints what it does or waits for. */
+    private void tell(String what) {
+        out.println("soak: at " + TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began) + " s: " + what);
     }
 
     private List<Survivor> survivors() {
@@ -77,6 +95,7 @@ final class Soak implements AutoCloseable {
     }
 
     private void startSurvivors() throws Exception {
+        tell("the survivors start");
         if (transports.contains(SoakTransport.QUEUES)) {
             others.add(peers.agents());
             others.getFirst().awaitReady();
@@ -87,37 +106,36 @@ final class Soak implements AutoCloseable {
         for (Survivor server : servers.values()) {
             server.awaitReady();
         }
-        // A client is ready when both its servers have answered.
-        for (SoakTransport transport : transports) {
-            Peers.Mortal first = peers.start(transport, true, 0);
-            try (var process = first.process()) {
-                process.awaitLine("> ready");
-                Survivor client = peers.client(transport, random.nextLong());
-                clients.put(transport, client);
-                client.awaitReady();
-            } finally {
-                peers.ended(first);
+        mortals.whileServed(transports, () -> {
+            for (SoakTransport transport : transports) {
+                clients.put(transport, peers.client(transport, random.nextLong()));
             }
-        }
+            // A client is ready when both its servers have answered.
+            for (Survivor client : clients.values()) {
+                client.awaitReady();
+            }
+        });
         Survivor stranger = peers.stranger(random.nextLong());
         others.add(stranger);
         stranger.awaitReady();
     }
 
     private void storm(Duration length) throws Exception {
+        tell("a storm of " + length.toSeconds() + " s");
         long end = System.nanoTime() + length.toNanos();
         mortals.start();
         try {
             while (System.nanoTime() - end < 0 && wrong.get() == null) {
                 for (Survivor survivor : survivors()) {
                     if (!survivor.isAlive()) {
-                        throw new AssertionError(survivor + " has ended; see what it printed");
+                        throw new AssertionError(survivor + " has ended");
                     }
                 }
                 reclaim(false);
                 LockSupport.parkNanos(LOOK_NANOS);
             }
         } finally {
+            tell("waits for the short-lived peers to end");
             mortals.stop();
         }
         if (wrong.get() != null) {
@@ -134,9 +152,9 @@ final class Soak implements AutoCloseable {
 
     /** Ends all calls, those of clients first. */
     private void calm() throws Exception {
-        for (SoakTransport transport : transports) {
-            mortals.tidy(transport);
-        }
+        tell("has all calls end");
+        // It removes what the files of a killed server have left.
+        mortals.whileServed(transports, () -> {});
         reclaim(true);
         for (Survivor survivor : survivors()) {
             survivor.calmSample();
@@ -151,20 +169,26 @@ final class Soak implements AutoCloseable {
 
     /** Samples until two samples are alike. */
     private void rememberSettled() throws Exception {
+        tell("waits up to " + SETTLING.toSeconds() + " s for what survivors have to stop shrinking");
         long end = System.nanoTime() + SETTLING.toNanos();
-        for (Survivor survivor : survivors()) {
-            do {
+        boolean shrinks;
+        do {
+            for (Survivor survivor : survivors()) {
                 survivor.remember(survivor.calmSample());
-                LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
-            } while (!ProcessSample.grown(survivor.calmSample(), survivor.baseline())
-                            .isEmpty()
-                    && System.nanoTime() - end < 0);
-        }
+            }
+            LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
+            shrinks = false;
+            for (Survivor survivor : survivors()) {
+                shrinks |= !ProcessSample.grown(survivor.calmSample(), survivor.baseline())
+                        .isEmpty();
+            }
+        } while (shrinks && System.nanoTime() - end < 0);
         filesBefore = ProcessSample.files(peers.root());
     }
 
     /** What still is more than it may be after a bounded wait, by survivor. */
     private Map<String, Map<String, Long>> grownAtLast() throws Exception {
+        tell("waits up to " + SETTLING.toSeconds() + " s for survivors to have no more than before");
         long end = System.nanoTime() + SETTLING.toNanos();
         Map<String, Map<String, Long>> grown = new LinkedHashMap<>();
         do {

@@ -148,12 +148,7 @@ final class SoakClient extends SoakChild {
         }
     }
 
-    /** What a thread does again and again. */
-    private interface Step {
-        void run() throws Exception;
-    }
-
-    private void thread(String name, int pauses, Step step) {
+    private void thread(String name, int pauses, Mortals.Step step) {
         Random chance = new Random(random.nextLong());
         Thread.ofPlatform().daemon().name("soak-" + name).start(() -> {
             try {

@@ -41,15 +41,16 @@ final class SoakServer extends SoakChild {
         if (!address.equals("-")) {
             builder.listen(URI.create(address));
         }
-        server = builder.start();
         this.channel = channel;
+        // Before the server starts: clients may already wait for it, and their nested calls come at once.
         self = callItself();
+        server = builder.start();
     }
 
     private RpcChannel callItself() {
         RpcChannel.Builder own = RpcChannel.builder(channel);
         pool.ifPresent(own::pool);
-        RpcChannel opened = own.connectTimeout(Await.BOUND).open();
+        RpcChannel opened = own.connectTimeout(Await.BOUND).openLazily();
         service.self = opened.stub(Chaos.class);
         return opened;
     }

@@ -3,10 +3,16 @@ package dev.rackcall.soak;
 import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** A process that lives through the whole soak, as its parent has it. Thread-safe. */
 final class Survivor implements AutoCloseable {
+    private static final int LAST_LINES = 40;
+    /** The exit code after SIGKILL. */
+    private static final int KILLED = 128 + 9;
+
     private final SoakTransport transport;
     private final String role;
     private final ChildJvm process;
@@ -30,9 +36,13 @@ final class Survivor implements AutoCloseable {
     }
 
     /** Sends a command and waits for the answer. */
-    synchronized String ask(String command) throws IOException, InterruptedException {
-        process.send(command);
-        return process.awaitLine("> ");
+    synchronized String ask(String command) throws InterruptedException {
+        try {
+            process.send(command);
+            return process.awaitLine("> ");
+        } catch (IOException | AssertionError e) {
+            throw new AssertionError(this + " did not answer '" + command + "': " + e.getMessage(), e);
+        }
     }
 
     /** Has it stop calling, and samples it. */
@@ -73,6 +83,20 @@ final class Survivor implements AutoCloseable {
 
     boolean isAlive() {
         return process.isAlive();
+    }
+
+    /** Kills it. Returns its exit code and its last lines if it had ended by itself, and not well. */
+    Optional<String> kill() throws InterruptedException {
+        boolean lived = process.isAlive();
+        process.kill();
+        int exit = process.awaitEnd();
+        // A process that was about to exit keeps its code.
+        if (exit == 0 || (lived && exit == KILLED)) {
+            return Optional.empty();
+        }
+        List<String> lines = process.output().lines().toList();
+        return Optional.of(this + " ended with exit code " + exit + "; its last lines:\n"
+                + String.join("\n", lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size())));
     }
 
     /** Ends it politely; fails if it does not end well. */

@@ -57,7 +57,8 @@ class ProcessSampleTest {
             survivor.awaitReady();
             assertThat(catchThrowable(() -> survivor.ask("leak nothing")))
                     .hasMessageContaining("IllegalArgumentException: nothing");
-            assertThat(process.awaitEnd()).isEqualTo(SoakChild.WRONG);
+            assertThat(survivor.kill().orElseThrow())
+                    .contains("memory fake", "exit code " + SoakChild.WRONG, "IllegalArgumentException: nothing");
         }
     }
 }
