@@ -1,6 +1,7 @@
 package dev.rackcall.soak;
 
 import dev.rackcall.rdma.RdmaSettings;
+import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
@@ -45,6 +46,8 @@ final class SoakServer extends SoakChild {
         // Before the server starts: clients may already wait for it, and their nested calls come at once.
         self = callItself();
         server = builder.start();
+        // Connects, which also removes the files of killed servers.
+        self.stub(Chaos.class, CallOptions.DEFAULT.withTimeout(Await.BOUND)).next(0, 0);
     }
 
     private RpcChannel callItself() {
