@@ -30,8 +30,10 @@ public final class SoakMain {
                 System.exit(2);
             }
         }
+        boolean passed;
         try (Soak soak = new Soak(EnumSet.allOf(SoakTransport.class), seed)) {
-            System.exit(soak.run(Duration.ofMinutes(minutes)) ? 0 : 1);
+            passed = soak.run(Duration.ofMinutes(minutes));
         }
+        System.exit(passed ? 0 : 1);
     }
 }
