@@ -42,7 +42,8 @@ public abstract class ServiceDefinition<S> {
     /**
      * Finds the generated definition of a service interface. Not for the call path.
      *
-     * @throws IllegalArgumentException if the processor did not run for that interface; the message says what to add to the build
+     * @throws IllegalArgumentException if the processor did not run for that interface, or its module does not export its
+     *     package; the message says what to change in the build
      */
     public static <S> ServiceDefinition<S> of(Class<S> service) {
         String generated = generatedName(service);
@@ -53,6 +54,11 @@ public abstract class ServiceDefinition<S> {
             @SuppressWarnings("unchecked") // the processor writes ServiceDefinition<S> for S under this name
             ServiceDefinition<S> typed = (ServiceDefinition<S>) definition;
             return typed;
+        } catch (IllegalAccessException e) {
+            throw new IllegalArgumentException(
+                    generated + " is not accessible: put " + service.getModule()
+                            + " on the class path, or let its module export " + service.getPackageName(),
+                    e);
         } catch (ReflectiveOperationException e) {
             throw new IllegalArgumentException(
                     "No generated class " + generated + " for " + service.getName()
