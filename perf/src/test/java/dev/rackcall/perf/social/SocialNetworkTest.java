@@ -95,10 +95,10 @@ class SocialNetworkTest {
                         SocialTransport.Connections connections = transport.connect(part)) {
                     outcomes.add(outcomes(connections, SocialGraph.followers()));
                     assertThat(network.warmUp(50_000_000)).isPositive();
-                    LoadGenerator.Load load = network.load(50, 200_000_000);
+                    LoadGenerator.Load load = network.load(200, 1_000_000_000);
                     assertThat(load.failure()).isEmpty();
                     assertThat(load.failed()).isZero();
-                    assertThat(load.latencies().count()).isEqualTo(10);
+                    assertThat(load.latencies().count()).isEqualTo(200);
                     assertThat(load.latencies().p50Ns()).isPositive();
                     assertThat(load.processorSecondsPerMillion()).isPositive();
                 }

@@ -1,5 +1,6 @@
 package dev.rackcall.soak;
 
+import dev.rackcall.testkit.Await;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -10,6 +11,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /** A fake survivor: {@code leak KIND} makes it keep something. */
@@ -42,12 +44,17 @@ final class LeakingChild extends SoakChild {
         try {
             switch (words[1]) {
                 case "descriptor" -> kept.add(new FileInputStream("/dev/null"));
-                case "thread" ->
+                case "thread" -> {
+                    CountDownLatch runs = new CountDownLatch(1);
                     kept.add(Thread.ofPlatform().daemon().name("leaked").start(() -> {
+                        runs.countDown();
                         while (true) {
                             LockSupport.park();
                         }
                     }));
+                    // The kernel knows the thread's name from now on.
+                    Await.latch(runs);
+                }
                 case "mapping" -> {
                     try (FileChannel channel =
                             FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {

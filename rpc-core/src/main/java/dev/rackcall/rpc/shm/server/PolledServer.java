@@ -196,9 +196,9 @@ public abstract class PolledServer implements ServerEndpoint {
             return TICK_NANOS;
         }
         resting = true;
-        // Volatile, as is the poller's announcement that it is awake, which precedes its check of `resting`: a poller
+        // Volatile, as is the poller's announcement that it is awake, which precedes its check of `resting`. A poller
         // that
-        // is not seen here sees that the thread rests.
+        // is not seen here therefore sees that the thread rests.
         return pollers.areResting() ? REST_NANOS : TICK_NANOS;
     }
 
