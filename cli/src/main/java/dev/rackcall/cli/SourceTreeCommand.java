@@ -99,7 +99,7 @@ abstract class SourceTreeCommand implements Callable<Integer> {
     @Command(
             name = "soak",
             description =
-                    "Calls over all transports of one host among peers that are killed, stopped and lied to, for an hour by default; fails at a wrong answer, or if a survivor has grown.")
+                    "Calls over all transports of one host among peers that are killed and stopped, beside a stranger that writes garbage, for an hour by default; fails at a wrong answer, or if a survivor has grown beyond its limit.")
     static final class Soak extends SourceTreeCommand {
         @Parameters(
                 arity = "0..*",

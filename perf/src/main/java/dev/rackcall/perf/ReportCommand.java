@@ -141,8 +141,13 @@ public final class ReportCommand implements Callable<Integer> {
                     .directory(top.toFile())
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
+            // Its one line fits into the pipe, so it ends before the line is read.
+            if (!process.waitFor(10, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                return "unknown";
+            }
             String commit = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-            return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0 ? commit : "unknown";
+            return process.exitValue() == 0 ? commit : "unknown";
         } catch (Exception e) {
             if (e instanceof InterruptedException) {
                 Thread.currentThread().interrupt();

@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
- * Measures steps within a time. A step that would exceed it, given the pace of those before, is left out; one that exceeds
- * it nevertheless is cut off.
+ * Measures steps within a time budget. It skips a step that will not fit, judged by the pace of the earlier steps, and cuts
+ * a step off when the time is over.
  *
  * @param steps what to measure
  * @param budgetSeconds in which time

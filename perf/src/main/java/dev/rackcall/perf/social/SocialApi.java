@@ -24,7 +24,7 @@ final class SocialApi {
     /** A stored post. */
     record Post(long id, Creator creator, ComposedText text, long timestamp) {}
 
-    /** A post for a user's timeline and for the home timelines of the followers and of those who are mentioned. */
+    /** A post for its author's timeline, and for the home timelines of followers and mentioned users. */
     record Entry(long post, long user, List<Long> mentioned) {}
 
     /** Posts of a user's timeline, newest first, from {@code start} to before {@code stop}. */

@@ -12,7 +12,7 @@ import dev.rackcall.perf.social.SocialApi.Users;
 import java.util.Locale;
 import java.util.function.Function;
 
-/** The services, each of which is a process. Each calls some of those before it. */
+/** The services. Each is a process, and calls some of the services before it in this list. */
 enum SocialRole {
     URL(Urls.class, _ -> new SocialServices.UrlStore()),
     MENTION(Mentions.class, _ -> new SocialServices.UserStore()),

@@ -22,7 +22,8 @@ import java.util.stream.Stream;
 
 /**
  * One soak. It keeps a server and a client of each transport alive among {@link Mortals}. After a quarter of its storm it
- * has all calls end and samples the survivors; at the end they must have no more than that.
+ * has all calls end and samples the survivors; at the end none may have grown beyond the limits of
+ * {@link ProcessSample}.
  */
 final class Soak implements AutoCloseable {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -244,15 +245,15 @@ final class Soak implements AutoCloseable {
                     wrong.get() == null ? "0" : "see below",
                     growth(server) + client.map(each -> ", " + growth(each)).orElse(""));
         }
-        grown.forEach(
-                (who, what) -> out.println("soak: " + who + " has more than after a quarter of the time: " + what));
+        grown.forEach((survivor, what) ->
+                out.println("soak: " + survivor + " has grown beyond its limit since the first quarter: " + what));
         if (wrong.get() != null) {
             out.println("soak: FAILED, --seed " + seed + ":");
             wrong.get().printStackTrace(out);
         } else {
             out.println(
                     grown.isEmpty()
-                            ? "soak: every answer was right, and nothing grew"
+                            ? "soak: every answer was right, and nothing grew beyond its limit"
                             : "soak: FAILED, --seed " + seed);
         }
     }

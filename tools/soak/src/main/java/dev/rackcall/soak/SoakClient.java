@@ -29,7 +29,7 @@ final class SoakClient extends SoakChild {
 
     private static final int PAUSES_OF_A_VISITOR = 10;
 
-    /** Held by each thread during a call; whoever holds it for writing has a process without calls. */
+    /** Each thread holds its read lock during a call; {@code calm} takes its write lock. */
     private final ReadWriteLock calling = new ReentrantReadWriteLock(true);
 
     private final List<SoakCaller> callers = new CopyOnWriteArrayList<>();
